@@ -1,0 +1,314 @@
+"""Every setting, with its default and the environment variable that changes it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+
+
+def env(name: str, default: str = "") -> str:
+    """The variable, or the text of the file that `NAME_FILE` points to, or the default."""
+    if value := os.environ.get(name):
+        return value
+    if path := os.environ.get(f"{name}_FILE"):
+        try:
+            return Path(path).read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise ImproperlyConfigured(f"{name}_FILE points to {path!r}, which can't be read: {error.strerror}.") from error
+    return default
+
+
+def env_bool(name: str, default: bool = False) -> bool:
+    value = env(name, "1" if default else "0").lower()
+    if value in {"1", "true", "yes", "on"}:
+        return True
+    if value in {"0", "false", "no", "off", ""}:
+        return False
+    raise ImproperlyConfigured(f"{name} must be 1 or 0, not {value!r}.")
+
+
+def env_int(name: str, default: int) -> int:
+    value = env(name, str(default))
+    try:
+        return int(value)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}.") from error
+
+
+def env_list(name: str, default: str = "") -> list[str]:
+    return [part.strip() for part in env(name, default).split(",") if part.strip()]
+
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+# --- Where things live ------------------------------------------------------------------------------
+
+# Database, blobs, secret key, logs and the embedded broker's files: everything that must be backed up.
+DATA_DIR = Path(env("AGENTWEB_DATA", "~/.agentweb")).expanduser().resolve()
+BLOB_DIR = DATA_DIR / "blobs"
+# Full tool outputs on their way to becoming blobs.
+SPILL_DIR = DATA_DIR / "spill"
+
+
+def runtime_dir(data_dir: Path) -> Path:
+    """Where the broker's socket lives: inside the data directory, or, where that path is too long for a
+    Unix socket (104 bytes on macOS), a private folder of the same name for every process."""
+    inside = data_dir / "run"
+    if len(str(inside / "valkey.sock").encode()) < 100:
+        return inside
+    digest = hashlib.sha256(str(data_dir).encode()).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"agentweb-{os.getuid()}-{digest}"
+
+
+RUNTIME_DIR = runtime_dir(DATA_DIR)
+
+
+def secret_key() -> str:
+    """From SECRET_KEY, else made once and kept in the data directory with mode 0600."""
+    if value := env("SECRET_KEY"):
+        if len(value) < 32:
+            raise ImproperlyConfigured("SECRET_KEY is shorter than 32 characters.")
+        return value
+    path = DATA_DIR / "secret_key"
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        pass
+    DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+    value = secrets.token_urlsafe(64)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text(encoding="ascii").strip()
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(value)
+    return value
+
+
+# --- Who may reach it -------------------------------------------------------------------------------
+
+SECRET_KEY = secret_key()
+DEBUG = env_bool("AGENTWEB_DEBUG")
+# Names by which browsers may reach the server. The loopback names are right for one's own machine.
+ALLOWED_HOSTS = env_list("AGENTWEB_HOSTS", "localhost,127.0.0.1,[::1]")
+# Set when browsers come over HTTPS (through a proxy): secure cookies, HSTS and redirect.
+HTTPS = env_bool("AGENTWEB_HTTPS")
+CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS if not host.startswith(("[", "."))] if HTTPS else []
+# The address `up` binds; also told to `check --deploy` and to the guard on local execution.
+BIND_HOST = env("AGENTWEB_HOST", "127.0.0.1")
+BIND_PORT = env_int("AGENTWEB_PORT", 8420)
+
+# --- What agents may touch --------------------------------------------------------------------------
+
+# Folders may be added as workspaces only below these (comma separated). Empty: the home directory.
+WORKSPACE_ROOTS = [Path(p).expanduser().resolve() for p in env_list("AGENTWEB_ROOTS", "~")]
+# Further folders that file tools may read and write, beside the workspace itself.
+TOOL_ROOTS = [Path(p).expanduser().resolve() for p in env_list("AGENTWEB_TOOL_ROOTS")]
+# Names of environment variables that tools get in addition to the built-in list. Never keys.
+TOOL_ENVIRONMENT = env_list("AGENTWEB_TOOL_ENVIRONMENT")
+# Seconds after which any command is ended, whatever the model asked.
+TOOL_MAX_SECONDS = env_int("AGENTWEB_TOOL_MAX_SECONDS", 7200)
+# Commands run as the server's own user. With a second active user, or bound to more than loopback, this
+# needs the operator's word.
+ALLOW_LOCAL_EXECUTION = env_bool("AGENTWEB_ALLOW_LOCAL_EXECUTION")
+# User instructions and later settings of the agent (spec 06 §1).
+AGENT_DIR = Path(env("AGENTWEB_AGENT_DIR", str(DATA_DIR / "agent"))).expanduser()
+
+# --- Runs -------------------------------------------------------------------------------------------
+
+# Ceilings of one run; reaching one stops after the turn and offers "raise and continue". 0: none.
+RUN_MAX_TURNS = env_int("AGENTWEB_RUN_MAX_TURNS", 200)
+RUN_MAX_MINUTES = env_int("AGENTWEB_RUN_MAX_MINUTES", 240)
+RUN_MAX_CENTS = env_int("AGENTWEB_RUN_MAX_CENTS", 1000)
+# A worker that has not renewed its lease for this many seconds is taken for dead.
+RUN_LEASE_SECONDS = env_int("AGENTWEB_RUN_LEASE_SECONDS", 15)
+# Milliseconds for which deltas are gathered before they leave the worker.
+LIVE_BATCH_MS = env_int("AGENTWEB_LIVE_BATCH_MS", 40)
+# Words per second of the demo model; 0: as fast as it can.
+DEMO_PACE = env_int("AGENTWEB_DEMO_PACE", 35)
+# A script (JSON file) that the scripted provider plays: tests only, refused when unset.
+SCRIPTED_PROVIDER_FILE = env("AGENTWEB_SCRIPT")
+MAX_PROMPT_BYTES = env_int("AGENTWEB_MAX_PROMPT_BYTES", 1_000_000)
+
+# --- Providers --------------------------------------------------------------------------------------
+
+# provider -> environment variable that holds the server's key.
+PROVIDER_KEYS = {
+    "anthropic": env("ANTHROPIC_API_KEY"),
+    "openai-compatible": env("OPENAI_COMPATIBLE_API_KEY"),
+}
+PROVIDER_BASE_URLS = {
+    "anthropic": env("ANTHROPIC_BASE_URL"),
+    "openai-compatible": env("OPENAI_COMPATIBLE_BASE_URL"),
+}
+# Model ids offered for the openai-compatible server (comma separated).
+OPENAI_COMPATIBLE_MODELS = env_list("OPENAI_COMPATIBLE_MODELS")
+
+# --- Database and broker ----------------------------------------------------------------------------
+
+
+def databases() -> dict[str, Any]:
+    url = env("DATABASE_URL")
+    if url:
+        try:
+            config: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=60))
+        except (ValueError, KeyError) as error:
+            raise ImproperlyConfigured(f"DATABASE_URL is not a database address: {error}") from error
+    else:
+        config = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(DATA_DIR / "agentweb.sqlite3")}
+    if "sqlite" in config["ENGINE"]:
+        # WAL lets pages read while a worker writes; IMMEDIATE takes the write lock at once, so that a read
+        # never has to be upgraded ("database is locked").
+        config["OPTIONS"] = {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
+        }
+        config["CONN_MAX_AGE"] = None
+    return {"default": config}
+
+
+DATABASES = databases()
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# redis://… or unix://…; empty: the embedded broker of `agentweb up`.
+REDIS_URL = env("REDIS_URL") or f"unix://{RUNTIME_DIR / 'valkey.sock'}?db=0"
+EMBEDDED_BROKER = not env("REDIS_URL")
+
+
+def celery_broker(url: str) -> str:
+    """Celery spells a Unix socket's address in its own way."""
+    if url.startswith("unix://"):
+        path, _, query = url.removeprefix("unix://").partition("?")
+        database = query.removeprefix("db=") or "0"
+        return f"redis+socket://{path}?virtual_host={database}"
+    return url
+
+
+CELERY_BROKER_URL = celery_broker(REDIS_URL)
+CELERY_TASK_IGNORE_RESULT = True
+# A tool call runs at most once: no redelivery by the broker. Runs have a lease in the database instead.
+CELERY_TASK_ACKS_LATE = False
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 7 * 24 * 3600}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
+# With runs of an hour the pool must be large rather than busy: threads mostly wait.
+WORKER_THREADS = env_int("AGENTWEB_WORKER_THREADS", 64)
+
+# --- Django -----------------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "daphne",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "channels",
+    "django_htmx",
+    "template_partials",
+    "sessions_app",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "agentweb.middleware.ContentSecurityPolicy",
+]
+ROOT_URLCONF = "agentweb.urls"
+ASGI_APPLICATION = "agentweb.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "agentweb.middleware.page_context",
+            ],
+        },
+    },
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "session_list"
+LOGOUT_REDIRECT_URL = "login"
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = True
+
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = DATA_DIR / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+if DEBUG:
+    STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+
+# --- Browser security -------------------------------------------------------------------------------
+
+SESSION_COOKIE_NAME = "agentweb_session"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+CSRF_COOKIE_NAME = "agentweb_csrf"
+CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 31536000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env_bool("AGENTWEB_BEHIND_PROXY") else None
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 24 * 1024 * 1024
+FILE_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
+if not HTTPS:
+    # On one's own machine there is no TLS; these checks speak of deployments that set AGENTWEB_HTTPS.
+    SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W008", "security.W012", "security.W016"]
+
+# --- Logging ----------------------------------------------------------------------------------------
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env("AGENTWEB_LOG_LEVEL", "INFO")},
+    "loggers": {
+        "django.request": {"level": "ERROR"},
+        "httpx": {"level": "WARNING"},
+        "httpx2": {"level": "WARNING"},
+        "daphne": {"level": "WARNING"},
+        "celery": {"level": "WARNING"},
+    },
+}
