@@ -1,0 +1,226 @@
+"""What the model sees of a path: the newest compaction, its kept range, what follows, with edits applied."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sessions_app.core.entries import Entry, Kind
+from sessions_app.core.messages import Json, text_block
+from sessions_app.core.system_prompt_log import replay
+from sessions_app.core.times import milliseconds_of
+
+DEFAULT_THINKING_LEVEL = "off"
+REPLACEABLE_ROLES = frozenset({"user", "assistant", "toolResult"})
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectedEntry:
+    """An active entry and the messages it contributes: none, one, or a compaction's two.
+
+    `omitted`: a context edit took its messages away.
+    """
+
+    entry: Entry
+    messages: tuple[Json, ...]
+    omitted: bool = False
+
+    @property
+    def visible(self) -> bool:
+        return bool(self.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The projection of a path.
+
+    `entries` are all active ones in the model's order, also those without messages; `messages` are
+    theirs, flat; `model` is `{"provider", "modelId"}` or None; `thinking_level` is `off` … `max`.
+    """
+
+    entries: tuple[ProjectedEntry, ...]
+    messages: list[Json]
+    model: Json | None
+    thinking_level: str
+
+    @property
+    def compaction(self) -> ProjectedEntry | None:
+        """The newest compaction of the path, if the context begins with one that is not edited away."""
+        if self.entries and self.entries[0].entry.kind == Kind.COMPACTION and self.entries[0].visible:
+            return self.entries[0]
+        return None
+
+    @property
+    def system(self) -> Json | None:
+        """The prompt and tools in force, replayed from the system messages; None if there are none."""
+        return replay(self.messages)
+
+
+def project(path: Sequence[Entry]) -> Context:
+    """The context of a path from a root to a leaf (01 §5)."""
+    entries = project_entries(select(path))
+    messages = [message for item in entries for message in item.messages]
+    return Context(tuple(entries), messages, model_of(path), thinking_level_of(path))
+
+
+def select(path: Sequence[Entry]) -> list[Entry]:
+    """The active entries: `[newest compaction] + kept range without system messages + what follows` (01 §5.1).
+
+    A kept boundary that is not found before the compaction keeps nothing; so does the compaction's own id.
+    """
+    newest = newest_compaction(path)
+    if newest is None:
+        return list(path)
+    compaction = path[newest]
+    boundary = compaction.record.get("firstKeptEntryId")
+    kept: list[Entry] = []
+    for index in range(newest):
+        if path[index].id == boundary:
+            kept = [entry for entry in path[index:newest] if entry.role != "system"]
+            break
+    return [compaction, *kept, *path[newest + 1 :]]
+
+
+def newest_compaction(path: Sequence[Entry]) -> int | None:
+    """The position of the last compaction on the path."""
+    for index in range(len(path) - 1, -1, -1):
+        if path[index].kind == Kind.COMPACTION:
+            return index
+    return None
+
+
+def project_entries(selected: Sequence[Entry]) -> list[ProjectedEntry]:
+    """Messages per selected entry, by the latest context edit among them (01 §5.2).
+
+    A compaction speaks only at the head of the list; an older one in the kept range is silent.
+    """
+    edits = latest_edits(selected)
+    projected = []
+    for index, entry in enumerate(selected):
+        if entry.kind == Kind.COMPACTION and index > 0:
+            projected.append(ProjectedEntry(entry, (), omitted=_is_omission(edits.get(entry.id))))
+        else:
+            projected.append(project_entry(entry, edits.get(entry.id)))
+    return projected
+
+
+def latest_edits(entries: Sequence[Entry]) -> dict[str, Entry]:
+    """Target id → the last context edit in the list that targets it; edits of no known form are skipped."""
+    return {
+        entry.record["targetId"]: entry
+        for entry in entries
+        if entry.kind == Kind.CONTEXT_EDIT
+        and isinstance(entry.record.get("targetId"), str)
+        and (_is_omission(entry) or replacement_of(entry) is not None)
+    }
+
+
+def _is_omission(edit: Entry | None) -> bool:
+    return edit is not None and edit.record.get("replacement", edit) is None
+
+
+def replacement_of(edit: Entry) -> Json | None:
+    """The `{"content": …}` of a replacing context edit."""
+    replacement = edit.record.get("replacement")
+    return replacement if isinstance(replacement, dict) else None
+
+
+def project_entry(entry: Entry, edit: Entry | None = None) -> ProjectedEntry:
+    """One entry's messages under one edit. Only content can be replaced, and only where the model reads it."""
+    messages = messages_of(entry)
+    if edit is None:
+        return ProjectedEntry(entry, messages)
+    replacement = replacement_of(edit)
+    if replacement is None:
+        return ProjectedEntry(entry, (), omitted=True)
+    if entry.kind == Kind.CUSTOM_MESSAGE or entry.role in REPLACEABLE_ROLES:
+        return ProjectedEntry(entry, tuple(_with_content(message, replacement) for message in messages))
+    return ProjectedEntry(entry, messages)
+
+
+def _with_content(message: Json, replacement: Json) -> Json:
+    content = replacement.get("content")
+    if isinstance(content, str) and message["role"] in ("assistant", "toolResult"):
+        content = [text_block(content)]
+    return {**message, "content": content if content is not None else []}
+
+
+def messages_of(entry: Entry) -> tuple[Json, ...]:
+    """What an entry says when nothing edits it; bookkeeping and unknown kinds say nothing."""
+    record = entry.record
+    match entry.kind:
+        case Kind.MESSAGE:
+            message = entry.message
+            return () if message is None else (normalised(message),)
+        case Kind.CUSTOM_MESSAGE:
+            return (custom_message_of(entry),)
+        case Kind.BRANCH_SUMMARY:
+            return (branch_summary_message_of(entry),) if record.get("summary") else ()
+        case Kind.COMPACTION:
+            summary = compaction_summary_message_of(entry)
+            checkpoint = record.get("systemMessage")
+            return (normalised(checkpoint), summary) if isinstance(checkpoint, dict) else (summary,)
+        case _:
+            return ()
+
+
+def normalised(message: Json) -> Json:
+    """The message itself, or with empty content where the file has none (01 §2)."""
+    if message.get("content") is not None:
+        return message
+    role = message.get("role")
+    if role in REPLACEABLE_ROLES or role == "custom":
+        return {**message, "content": []}
+    return {**message, "content": ""} if role == "system" else message
+
+
+def custom_message_of(entry: Entry) -> Json:
+    record = entry.record
+    message: Json = {
+        "role": "custom",
+        "customType": record.get("customType"),
+        "content": record["content"] if record.get("content") is not None else [],
+        "display": record.get("display"),
+        "timestamp": milliseconds_of(entry.timestamp),
+    }
+    if record.get("details") is not None:
+        message["details"] = record["details"]
+    return message
+
+
+def branch_summary_message_of(entry: Entry) -> Json:
+    return {
+        "role": "branchSummary",
+        "summary": entry.record.get("summary"),
+        "fromId": entry.record.get("fromId"),
+        "timestamp": milliseconds_of(entry.timestamp),
+    }
+
+
+def compaction_summary_message_of(entry: Entry) -> Json:
+    return {
+        "role": "compactionSummary",
+        "summary": entry.record.get("summary"),
+        "tokensBefore": entry.record.get("tokensBefore"),
+        "timestamp": milliseconds_of(entry.timestamp),
+    }
+
+
+def model_of(path: Sequence[Entry]) -> Json | None:
+    """`{"provider", "modelId"}` of the last model change or answer on the whole path (01 §5.3)."""
+    for entry in reversed(path):
+        if entry.kind == Kind.MODEL_CHANGE:
+            return {"provider": entry.record.get("provider"), "modelId": entry.record.get("modelId")}
+        if entry.role == "assistant":
+            message: dict[str, Any] = entry.record["message"]
+            return {"provider": message.get("provider"), "modelId": message.get("model")}
+    return None
+
+
+def thinking_level_of(path: Sequence[Entry]) -> str:
+    """The last thinking level set on the whole path (01 §5.3)."""
+    for entry in reversed(path):
+        if entry.kind == Kind.THINKING_LEVEL_CHANGE and isinstance(entry.record.get("thinkingLevel"), str):
+            return str(entry.record["thinkingLevel"])
+    return DEFAULT_THINKING_LEVEL
