@@ -1,0 +1,127 @@
+"""What `make test` runs: the checks, the tests on both databases, the browser; and what could not be run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / ".test-results"
+# In the environment of everything the suite starts, so that what is left over can be found.
+MARK = "TEST_SUITE_MARK"
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+
+
+@dataclass
+class Report:
+    """What failed and what was not run, in words for the last lines of the output."""
+
+    failed: list[str] = field(default_factory=list)
+    not_run: list[str] = field(default_factory=list)
+
+
+def main() -> int:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    report = Report()
+    begun = time.monotonic()
+    shutil.rmtree(RESULTS, ignore_errors=True)
+    RESULTS.mkdir()
+    temporary = tempfile.mkdtemp(prefix="aw-")
+    # Some tests start processes of another user, who must get through (not look in).
+    os.chmod(temporary, 0o711)
+    environment = {**os.environ, "TMPDIR": temporary, MARK: uuid.uuid4().hex}
+    environment.pop("DATABASE_URL", None)
+    try:
+        step("check", ["make", "check"], environment, report)
+        pytest_step("SQLite", ["--ignore=tests/browser"], environment, report)
+        pytest_step(
+            "PostgreSQL", database_tests(), environment, report, [sys.executable, "-m", "tests.postgres"]
+        )
+        browser_tests(environment, report)
+    finally:
+        leftovers = end_leftovers(environment[MARK])
+        shutil.rmtree(temporary, ignore_errors=True)
+    report.failed += [f"left running: {command}" for command in leftovers]
+    for line in report.not_run:
+        print(f"NOT RUN: {line}")
+    for line in report.failed:
+        print(f"FAILED: {line}")
+    print(f"{'FAILED' if report.failed else 'PASSED'} in {time.monotonic() - begun:.0f} s")
+    return 1 if report.failed else 0
+
+
+def database_tests() -> list[str]:
+    """Whatever may touch the database: the top-level files. `core`, `agent` and `formats` can't."""
+    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests").glob("test_*.py"))
+
+
+def browser_tests(environment: dict[str, str], report: Report) -> None:
+    if os.environ.get("BROWSER") == "0":
+        report.not_run.append("tests/browser (BROWSER=0)")
+        return
+    found = subprocess.run(
+        [sys.executable, "-m", "tests.browser.chromium"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    if found.returncode:
+        report.failed.append("browser: no Chromium on this machine and none could be installed")
+        return
+    pytest_step("browser", ["tests/browser"], {**environment, "CHROMIUM": found.stdout.strip()}, report)
+
+
+def pytest_step(
+    name: str,
+    arguments: list[str],
+    environment: dict[str, str],
+    report: Report,
+    prefix: list[str] | None = None,
+) -> None:
+    results = RESULTS / f"{name.lower()}.xml"
+    step(name, [*(prefix or []), *PYTEST, f"--junitxml={results}", *arguments], environment, report)
+    if results.exists():
+        for case in ElementTree.parse(results).iter("testcase"):
+            if (skipped := case.find("skipped")) is not None:
+                name_of_test = f"{case.get('classname')}.{case.get('name')}"
+                report.not_run.append(f"{name}: {name_of_test} ({skipped.get('message')})")
+
+
+def step(name: str, command: list[str], environment: dict[str, str], report: Report) -> None:
+    print(f"\n=== {name}", flush=True)
+    begun = time.monotonic()
+    done = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, check=False)
+    print(
+        f"=== {name}: {'FAILED' if done.returncode else 'ok'} in {time.monotonic() - begun:.0f} s", flush=True
+    )
+    if done.returncode:
+        report.failed.append(name)
+
+
+def end_leftovers(mark: str) -> list[str]:
+    """Kills what the suite's processes left behind; their command lines."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.pid != os.getpid() and process.environ().get(MARK) == mark:
+                found.append(" ".join(process.cmdline()) or process.name())
+                process.kill()
+        except psutil.Error:
+            continue
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
