@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from decimal import Decimal
 from typing import Any, NoReturn
@@ -74,7 +75,7 @@ def print_number(value: float) -> str:
         number = float(value)
     except OverflowError:
         return "null"
-    if number != number or number in (float("inf"), float("-inf")):
+    if not math.isfinite(number):
         return "null"
     if number == 0:
         return "0"
@@ -84,6 +85,32 @@ def print_number(value: float) -> str:
     stripped = text.rstrip("0")
     exponent += len(text) - len(stripped)
     return ("-" if sign else "") + _place_point(stripped, len(stripped) + exponent)
+
+
+def string_of(value: Any) -> str:
+    """A parsed value as JavaScript's String() writes it: `[1, null]` is `1,`, an object `[object Object]`."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return "[object Object]"
+    if isinstance(value, list):
+        return _joined(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return print_compact_json(value)
+
+
+def _joined(items: list[Any]) -> str:
+    """Items joined by commas, lists within them flattened into the same commas, null as nothing."""
+    texts: list[str] = []
+    stack = items[::-1]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, list) and item:
+            stack.extend(reversed(item))
+        else:
+            texts.append("" if item is None or item == [] else string_of(item))
+    return ",".join(texts)
 
 
 def _place_point(digits: str, point: int) -> str:

@@ -108,18 +108,19 @@ class Tree:
         entries.reverse()
         return entries
 
-    def refuse_cycles(self) -> None:
-        """Raises CyclicTree if any entry has no root above it; every entry is visited about once."""
+    def find_cycle(self) -> Entry | None:
+        """An entry that is among its own ancestors, if there is one; every entry is visited about once."""
         sound: set[str] = set()
         for entry in self.entries:
-            trail: dict[str, None] = {}
+            trail: set[str] = set()
             current: Entry | None = self._index[entry.id]
             while current is not None and current.id not in sound:
                 if current.id in trail:
-                    raise CyclicTree(f"entry {current.id!r} is among its own ancestors")
-                trail[current.id] = None
+                    return current
+                trail.add(current.id)
                 current = self.parent_of(current)
-            sound.update(trail)
+            sound |= trail
+        return None
 
     def name(self) -> str | None:
         """The session's name: the latest in the file, whatever the branch; None if cleared (01 NM-01)."""

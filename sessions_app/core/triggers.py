@@ -1,0 +1,149 @@
+"""When a context is compacted without being asked: after an answer, and between turns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sessions_app.core.compaction_settings import CompactionSettings
+from sessions_app.core.entries import Entry, Kind
+from sessions_app.core.failures import is_overflow
+from sessions_app.core.messages import Json, number_of
+from sessions_app.core.projection import Context, newest_compaction
+from sessions_app.core.times import milliseconds_of
+from sessions_app.core.tokens import estimate_context, estimate_projected, should_compact, tokens_of_usage
+
+ALMOST_FULL = 0.99
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """Why to compact, and whether the failed request is to be tried again afterwards."""
+
+    reason: Literal["threshold", "overflow"]
+    will_retry: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedModel:
+    """The model in use: its name and its own limits in tokens."""
+
+    provider: str
+    id: str
+    context_window: int
+    max_tokens: int
+
+
+def newest_answer(path: Sequence[Entry]) -> Entry | None:
+    """The newest assistant message of the path."""
+    for entry in reversed(path):
+        if entry.role == "assistant":
+            return entry
+    return None
+
+
+def check_between_turns(
+    context: Context, path: Sequence[Entry], window: int, settings: CompactionSettings
+) -> Trigger | None:
+    """Before the next response of a running pass: the projected context decides (02 CT-03)."""
+    full = should_compact(estimate_projected(context, path).tokens, window, settings)
+    return Trigger("threshold") if full else None
+
+
+def check_after_answer(
+    context: Context,
+    path: Sequence[Entry],
+    model: SelectedModel,
+    settings: CompactionSettings,
+    *,
+    skip_aborted: bool = True,
+) -> Trigger | None:
+    """After a pass, or with `skip_aborted=False` before a new prompt (02 §1 CT-02, CT-04…07 and guards)."""
+    entry = newest_answer(path)
+    if entry is None or not settings.enabled:
+        return None
+    answer: Json = entry.record["message"]
+    if skip_aborted and answer.get("stopReason") == "aborted":
+        return None
+    if _older_than_compaction(answer, path):
+        return None
+    overflow = _overflow(entry, answer, context, path, model)
+    if overflow is not None:
+        return overflow
+    tokens = _threshold_tokens(answer, context, path)
+    if tokens is not None and should_compact(tokens, model.context_window, settings):
+        return Trigger("threshold")
+    return None
+
+
+def _older_than_compaction(message: Json, path: Sequence[Entry]) -> bool:
+    """An answer from before the newest compaction tells nothing about the context of now."""
+    position = newest_compaction(path)
+    if position is None:
+        return False
+    answered, compacted = number_of(message.get("timestamp")), milliseconds_of(path[position].timestamp)
+    return answered is not None and compacted is not None and compacted >= answered
+
+
+def _overflow(
+    entry: Entry, answer: Json, context: Context, path: Sequence[Entry], model: SelectedModel
+) -> Trigger | None:
+    if (answer.get("provider"), answer.get("model")) != (model.provider, model.id):
+        return None
+    if answer.get("stopReason") == "error":
+        told = is_overflow(str(answer.get("errorMessage") or ""))
+        counts = told and _is_projected(entry, context) and not _followed_by(entry, path, Kind.COMPACTION)
+        return Trigger("overflow", will_retry=True) if counts else None
+    if not _is_projected(entry, context) or _followed_by(entry, path, Kind.CONTEXT_EDIT):
+        return None
+    usage = answer.get("usage")
+    usage = usage if isinstance(usage, dict) else {}
+    if answer.get("stopReason") == "stop":
+        return Trigger("overflow") if _input_of(usage) > model.context_window else None
+    if answer.get("stopReason") == "length" and _ended_early(usage, model):
+        return Trigger("overflow", will_retry=True)
+    return None
+
+
+def _ended_early(usage: Json, model: SelectedModel) -> bool:
+    """Cut off below the model's own limit (02 CT-06), or before the first word of a nearly full window."""
+    output = number_of(usage.get("output"))
+    if output is None:
+        return False
+    return output < model.max_tokens or (
+        output == 0 and _input_of(usage) >= ALMOST_FULL * model.context_window
+    )
+
+
+def _input_of(usage: Json) -> float:
+    parts = [number_of(usage.get(name)) for name in ("input", "cacheRead")]
+    return 0 if None in parts else sum(part for part in parts if part is not None)
+
+
+def _is_projected(entry: Entry, context: Context) -> bool:
+    return any(item.entry is entry and item.visible for item in context.entries)
+
+
+def _followed_by(entry: Entry, path: Sequence[Entry], kind: Kind) -> bool:
+    for later in reversed(path):
+        if later is entry:
+            return False
+        if later.kind == kind:
+            return True
+    return False
+
+
+def _threshold_tokens(answer: Json, context: Context, path: Sequence[Entry]) -> float | None:
+    """What the threshold compares: an estimate where edits, errors or zero usage leave nothing reported."""
+    if any(item.entry.kind == Kind.CONTEXT_EDIT for item in context.entries):
+        return estimate_projected(context, path).tokens
+    reported: Any = tokens_of_usage(answer.get("usage"))
+    if answer.get("stopReason") != "error" and reported != 0:
+        return reported  # type: ignore[no-any-return]
+    estimate = estimate_context(context.messages)
+    if estimate.last_usage_index is None:
+        return None
+    if _older_than_compaction(context.messages[estimate.last_usage_index], path):
+        return None
+    return estimate.tokens
