@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -21,12 +21,27 @@ class ToolSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class ProviderTaps:
+    """Where hooks may reach the vendor's wire (spec 07 §3, the provider hooks); None where nobody listens.
+
+    `headers` may change the extra headers in place, `payload` returns the body to send, `response` gets
+    `{status, headers}`, `stream_event` each raw event of the stream.
+    """
+
+    headers: Callable[[dict[str, str]], None] | None = None
+    payload: Callable[[Json], Json] | None = None
+    response: Callable[[Json], None] | None = None
+    stream_event: Callable[[Json], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ProviderRequest:
     """One request, already made valid by the request guard.
 
     `messages` have the stored shape (roles `user`, `assistant`, `toolResult` only) in an order every
     provider accepts. `system` is the whole system prompt. `thinking_level` is one of off, minimal, low,
-    medium, high, xhigh, max. `max_tokens` is the output limit in tokens.
+    medium, high, xhigh, max. `max_tokens` is the output limit in tokens. `options` are the provider's own,
+    named in its module.
     """
 
     model: str
@@ -37,6 +52,7 @@ class ProviderRequest:
     max_tokens: int = 8192
     session_id: str = ""
     options: Json = field(default_factory=dict)
+    taps: ProviderTaps = ProviderTaps()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +64,7 @@ class ProviderEvent:
     finished message. `delta` carries text of *_delta; `block` the finished block of *_end and, for
     toolcall_start, `{id, name}`; `message` the finished assistant message (stored shape of spec 01 §2)
     of `done`, which is always the last event. An answer cut short by the stop signal is `done` too, with
-    stopReason `aborted` and what had arrived.
+    stopReason `aborted` and what had arrived. `usage` is what is known so far, if anything is.
     """
 
     kind: str
@@ -56,6 +72,7 @@ class ProviderEvent:
     delta: str = ""
     block: Json | None = None
     message: Json | None = None
+    usage: Json | None = None
 
 
 class ProviderError(Exception):
@@ -66,8 +83,14 @@ class ProviderError(Exception):
     """
 
     def __init__(
-        self, message: str, *, kind: str, retryable: bool = False, status: int | None = None,
-        retry_after: float | None = None, partial: Json | None = None,
+        self,
+        message: str,
+        *,
+        kind: str,
+        retryable: bool = False,
+        status: int | None = None,
+        retry_after: float | None = None,
+        partial: Json | None = None,
     ) -> None:
         super().__init__(message)
         self.kind = kind

@@ -22,11 +22,17 @@ class ToolError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What the model gets back: text and image blocks, and details for the browser (diff, exit code …)."""
+    """What the model gets back: text and image blocks, and details for the browser (diff, exit code …).
+
+    `terminate` asks for the pass to end after this batch; it counts only when every result asks (04 TX-07).
+    `usage` is what the tool itself spent on a model, in the stored form of spec 01.
+    """
 
     content: list[Json]
     details: Json = field(default_factory=dict)
     is_error: bool = False
+    terminate: bool = False
+    usage: Json | None = None
 
 
 UpdateSink = Callable[[ToolResult], None]
