@@ -16,17 +16,20 @@ class SandboxError(Exception):
 
     def __init__(self, message: str, *, code: str = "error") -> None:
         super().__init__(message)
-        self.code = code  # outside | missing | not_a_directory | is_a_directory | denied | read_only | full | too_large | special | error
+        # outside | missing | not_a_directory | is_a_directory | denied | read_only | full | too_large | special | error
+        self.code = code
 
 
 @dataclass(frozen=True, slots=True)
 class ExecResult:
-    """How a command ended. `exit_code` is None when it was killed by stop or timeout."""
+    """How a command ended. `exit_code` is None when it was killed by stop, timeout or the output ceiling."""
 
     exit_code: int | None
     stopped: bool = False
     timed_out: bool = False
     lingering: bool = False  # the shell had ended, but background children still held its output
+    output_exceeded: bool = False  # it printed more than the operator's ceiling and was ended
+    survivors: int = 0  # processes that were still alive after everything was tried to end them
 
 
 class Sandbox(Protocol):
@@ -48,19 +51,45 @@ class Sandbox(Protocol):
         """Atomically (temporary file and rename, mode kept), making parent folders."""
         ...
 
-    def stat(self, path: Path) -> os.stat_result | None: ...
+    def stat(self, path: Path) -> os.stat_result | None:
+        """What is there, symbolic links not followed; None when nothing is."""
+        ...
 
     def list_dir(self, path: Path) -> list[str]: ...
 
     def walk(self, path: Path, stop: StopSignal) -> Iterator[tuple[Path, bool]]:
-        """(path, is_dir) of everything below that ignore files leave, hidden included, `.git` not."""
+        """(path, is_dir) of everything below that ignore files leave, hidden included, `.git` not.
+
+        Sorted by name in every folder, a folder before its content. Symbolic links are not followed.
+        """
+        ...
+
+    def is_ignored(self, path: Path, *, is_dir: bool) -> bool:
+        """Whether `walk` would leave this out."""
+        ...
+
+    def program(self, *names: str) -> str | None:
+        """The full path of the first of these programs that commands here would find, if any."""
         ...
 
     def exec(
-        self, command: str, *, stop: StopSignal, on_data: Callable[[bytes], None],
-        timeout: float | None = None, env: dict[str, str] | None = None,
+        self,
+        command: str,
+        *,
+        stop: StopSignal,
+        on_data: Callable[[bytes], None],
+        timeout: float | None = None,
+        env: dict[str, str] | None = None,
     ) -> ExecResult:
-        """Run by the shell in cwd in its own process group, stdin closed, output merged in arrival order."""
+        """Run by the shell in cwd in its own process group, stdin closed, output merged in arrival order.
+
+        When `on_data` raises, the command is ended and the exception passes on. `env` replaces the variables
+        that describe the session.
+        """
+        ...
+
+    def new_output_file(self) -> tuple[BinaryIO, Path]:
+        """A new private file (mode 0600, random name) for output too long to keep in memory."""
         ...
 
     def kill_all(self) -> int:
