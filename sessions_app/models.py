@@ -12,7 +12,6 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -20,9 +19,9 @@ from django.utils import timezone
 from sessions_app.core.entries import Entry as CoreEntry
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
+    from django.contrib.auth.models import AnonymousUser, User
 
-    AnyUser = User | AbstractBaseUser | AnonymousUser
+    AnyUser = User | AnonymousUser
 
 
 class WorkspaceQuerySet(models.QuerySet["Workspace"]):

@@ -1,0 +1,1 @@
+"""What a person can ask for: keyword-only functions, one transaction each, whatever face calls them."""

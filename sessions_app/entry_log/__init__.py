@@ -1,0 +1,47 @@
+"""The only code that writes an entry or moves a leaf, and the readers that cost no more in an old session."""
+
+from __future__ import annotations
+
+from sessions_app.entry_log.appending import (
+    ANY_LEAF,
+    METADATA_KINDS,
+    LeafMoved,
+    append,
+    append_locked,
+    lock_session,
+    move_leaf,
+)
+from sessions_app.entry_log.importing import import_records
+from sessions_app.entry_log.reading import (
+    Siblings,
+    Window,
+    find_by_id,
+    is_on_path,
+    load_context,
+    load_path,
+    load_window,
+    newest_below,
+    path_to,
+    siblings,
+)
+
+__all__ = [
+    "ANY_LEAF",
+    "METADATA_KINDS",
+    "LeafMoved",
+    "Siblings",
+    "Window",
+    "append",
+    "append_locked",
+    "find_by_id",
+    "import_records",
+    "is_on_path",
+    "load_context",
+    "load_path",
+    "load_window",
+    "lock_session",
+    "move_leaf",
+    "newest_below",
+    "path_to",
+    "siblings",
+]

@@ -1,0 +1,75 @@
+"""What of an entry gets a column of its own: computed once, when it is written or imported."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from sessions_app.core import messages, projection, tokens
+from sessions_app.core.entries import Entry as CoreEntry
+from sessions_app.core.entries import Kind
+
+Json = dict[str, Any]
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def clean(value: Any) -> Any:
+    """The same value without NUL and halves of surrogate pairs, which neither databases nor providers take.
+
+    For text that we produce; imported records keep theirs as escapes.
+    """
+    if isinstance(value, str):
+        return _UNSTORABLE.sub("\ufffd", value) if _UNSTORABLE.search(value) else value
+    if isinstance(value, list):
+        return [clean(item) for item in value]
+    if isinstance(value, dict):
+        return {clean(key): clean(item) for key, item in value.items()}
+    return value
+
+
+def unstorable(text: str) -> bool:
+    """Does the text hold what a database refuses: NUL or halves of surrogate pairs?"""
+    return _UNSTORABLE.search(text) is not None
+
+
+def role_of(entry: CoreEntry) -> str:
+    role = entry.role
+    return clean(role)[:30] if isinstance(role, str) else ""
+
+
+def estimated_tokens(entry: CoreEntry) -> int:
+    """Size of what the entry alone contributes; 0 where it contributes nothing or can't be measured."""
+    try:
+        return sum(tokens.estimate_tokens(message) for message in projection.messages_of(entry))
+    except (TypeError, AttributeError, KeyError, ValueError):
+        return 0
+
+
+def sets_model(entry: CoreEntry) -> bool:
+    return entry.kind == Kind.MODEL_CHANGE or entry.role == "assistant"
+
+
+def sets_thinking_level(entry: CoreEntry) -> bool:
+    return entry.kind == Kind.THINKING_LEVEL_CHANGE
+
+
+def spending(entry: CoreEntry) -> tuple[int, float]:
+    """Tokens and US dollars the entry reports (01 §8)."""
+    holder = entry.message if entry.message is not None else entry.record
+    usage = holder.get("usage")
+    if not isinstance(usage, dict):
+        return 0, 0.0
+    parts = (usage.get(name) for name in ("input", "output", "cacheRead", "cacheWrite"))
+    used = sum(part for part in parts if isinstance(part, int | float) and 0 <= part < 2**53)
+    cost = usage.get("cost")
+    total = cost.get("total") if isinstance(cost, dict) else 0.0
+    return int(used), float(total) if isinstance(total, int | float) and 0 <= total < 1e9 else 0.0
+
+
+def title_of(entry: CoreEntry) -> str:
+    """First words of a user message, for a session that has no name yet."""
+    if entry.role != "user" or entry.message is None:
+        return ""
+    words = clean(messages.text_of(entry.message.get("content"), "\n")).strip()
+    printable = "".join(character if character.isprintable() else " " for character in words[:400])
+    return " ".join(printable.split())[:120]

@@ -1,0 +1,187 @@
+"""Reading paths: a few ranges of segments, never a walk over the whole session."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sessions_app.core import projection
+from sessions_app.core.projection import Context
+from sessions_app.models import Entry, Segment, Session
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Some entries of the active path, in its order; `has_older`: there are more above the first."""
+
+    entries: list[Entry]
+    has_older: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Siblings:
+    """The place of an entry among the children of its parent: `index` from 1 of `count`; pks of its neighbours."""
+
+    index: int
+    count: int
+    previous: int | None
+    next: int | None
+
+
+def find_by_id(session_pk: int, entry_id: object) -> Entry | None:
+    """The entry of that id; where an imported session repeats it, the one written last."""
+    if not isinstance(entry_id, str):
+        return None
+    return Entry.objects.filter(session_id=session_pk, entry_id=entry_id).order_by("-seq").first()
+
+
+def load_path(leaf: Entry, *, from_depth: int = 0) -> list[Entry]:
+    """The entries of the leaf's path whose depth is at least `from_depth`, top first.
+
+    Costs one range scan per segment that the stretch touches.
+    """
+    stretches: list[list[Entry]] = []
+    segment_id, last = leaf.segment_id, leaf.ordinal
+    depth_of_last = leaf.depth
+    while True:
+        first = max(0, last - (depth_of_last - from_depth))
+        rows = Entry.objects.filter(segment_id=segment_id, ordinal__range=(first, last)).order_by("ordinal")
+        stretches.append(list(rows))
+        depth_of_first = depth_of_last - (last - first)
+        if depth_of_first <= from_depth or first > 0:
+            break
+        segment = Segment.objects.only("parent_id", "parent_ordinal").get(pk=segment_id)
+        if segment.parent_id is None:
+            break
+        segment_id, last, depth_of_last = segment.parent_id, segment.parent_ordinal, depth_of_first - 1
+    return [entry for stretch in reversed(stretches) for entry in stretch]
+
+
+def path_to(entry: Entry) -> list[Entry]:
+    """Root to entry. For callers that need the whole path; hot paths read windows."""
+    return load_path(entry)
+
+
+def load_context(session: Session, *, leaf: Entry | None = None) -> Context:
+    """The projection at the session's leaf (or another entry): reads from the newest compaction's kept boundary on.
+
+    Equals `core.projection.project` over the whole path (01 §5); model and thinking level, which may
+    have been set long before, are found by the seqs carried along.
+    """
+    if leaf is None:
+        leaf = session.leaf
+    if leaf is None:
+        return projection.project([])
+    from_depth = 0
+    if leaf.compaction_seq is not None:
+        wanted = Entry.objects.filter(session_id=leaf.session_id)
+        compaction = wanted.only("depth", "kept_seq").get(seq=leaf.compaction_seq)
+        from_depth = compaction.depth
+        if compaction.kept_seq is not None:
+            from_depth = wanted.only("depth").get(seq=compaction.kept_seq).depth
+    context = projection.project([row.as_core() for row in load_path(leaf, from_depth=from_depth)])
+    if from_depth == 0:
+        return context
+    above = Entry.objects.filter(session_id=leaf.session_id)
+    if context.model is None and leaf.model_seq is not None:
+        context = dataclasses.replace(
+            context, model=projection.model_of([above.get(seq=leaf.model_seq).as_core()])
+        )
+    if leaf.thinking_seq is not None:
+        level = projection.thinking_level_of([above.get(seq=leaf.thinking_seq).as_core()])
+        context = dataclasses.replace(context, thinking_level=level)
+    return context
+
+
+def load_window(
+    session: Session, *, leaf: Entry | None = None, before_depth: int | None = None, limit: int = 60
+) -> Window:
+    """The last `limit` entries of the active path, or those above `before_depth`."""
+    tip = leaf if leaf is not None else session.leaf
+    if tip is None:
+        return Window([], False)
+    last_depth = tip.depth if before_depth is None else min(before_depth - 1, tip.depth)
+    if last_depth < 0:
+        return Window([], False)
+    first_depth = max(0, last_depth - limit + 1)
+    entries = _load_stretch(tip, first_depth, last_depth)
+    return Window(entries, first_depth > 0)
+
+
+def _load_stretch(tip: Entry, first_depth: int, last_depth: int) -> list[Entry]:
+    """The entries of the tip's path with depths in that range."""
+    segment_id, last, depth_of_last = tip.segment_id, tip.ordinal, tip.depth
+    stretches: list[list[Entry]] = []
+    while depth_of_last >= first_depth:
+        depth_of_start = depth_of_last - last
+        if depth_of_start <= last_depth:
+            low = max(first_depth, depth_of_start) - depth_of_start
+            high = min(last_depth, depth_of_last) - depth_of_start
+            rows = Entry.objects.filter(segment_id=segment_id, ordinal__range=(low, high)).order_by("ordinal")
+            stretches.append(list(rows))
+        if depth_of_start == 0:
+            break
+        segment = Segment.objects.only("parent_id", "parent_ordinal").get(pk=segment_id)
+        if segment.parent_id is None:
+            break
+        segment_id, last, depth_of_last = segment.parent_id, segment.parent_ordinal, depth_of_start - 1
+    return [entry for stretch in reversed(stretches) for entry in stretch]
+
+
+def siblings(entries: Sequence[Entry]) -> dict[int, Siblings]:
+    """By pk, for those of the entries that have siblings; in order of writing. Roots are siblings too."""
+    if not entries:
+        return {}
+    parents = {entry.parent_id for entry in entries}
+    rows = Entry.objects.filter(
+        session_id=entries[0].session_id, parent_id__in=[p for p in parents if p is not None]
+    )
+    families: dict[int | None, list[int]] = {}
+    for pk, parent in rows.order_by("seq").values_list("pk", "parent_id"):
+        families.setdefault(parent, []).append(pk)
+    if None in parents:
+        roots = Entry.objects.filter(session_id=entries[0].session_id, parent_id=None)
+        families[None] = list(roots.order_by("seq").values_list("pk", flat=True))
+    return {
+        entry.pk: _place_in(families[entry.parent_id], entry.pk)
+        for entry in entries
+        if len(families.get(entry.parent_id, ())) > 1
+    }
+
+
+def _place_in(family: list[int], pk: int) -> Siblings:
+    index = family.index(pk)
+    return Siblings(
+        index + 1,
+        len(family),
+        family[index - 1] if index else None,
+        family[index + 1] if index + 1 < len(family) else None,
+    )
+
+
+def newest_below(entry: Entry) -> Entry:
+    """The tip reached from an entry by always taking the newest child; the entry itself if it is a tip."""
+    current = entry
+    while True:
+        fork = (
+            Segment.objects.filter(parent_id=current.segment_id, parent_ordinal__gte=current.ordinal)
+            .order_by("parent_ordinal")
+            .first()
+        )
+        if fork is None:
+            return Entry.objects.filter(segment_id=current.segment_id).order_by("-ordinal")[0]
+        junction = Entry.objects.only("pk").get(segment_id=current.segment_id, ordinal=fork.parent_ordinal)
+        current = Entry.objects.filter(parent_id=junction.pk).order_by("-seq")[0]
+
+
+def is_on_path(entry: Entry, leaf: Entry) -> bool:
+    """Does the entry lie on the leaf's path (itself included)? Follows segments, not entries."""
+    segment_id: int | None = leaf.segment_id
+    last = leaf.ordinal
+    while segment_id is not None:
+        if segment_id == entry.segment_id:
+            return entry.ordinal <= last
+        segment = Segment.objects.only("parent_id", "parent_ordinal").get(pk=segment_id)
+        segment_id, last = segment.parent_id, segment.parent_ordinal
+    return False

@@ -1,0 +1,114 @@
+"""One thread per worker process keeps its runs alive: leases, checkpoints, stop requests, and the sweep."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+from django.db import DatabaseError, close_old_connections
+from django.utils import timezone
+
+from sessions_app import live
+from sessions_app.core.json_text import print_json
+from sessions_app.models import Run
+from sessions_app.runner import recovery
+from sessions_app.runner.active_run import WORKER, ActiveRun, lease
+from sessions_app.transactions import write_transaction
+
+logger = logging.getLogger(__name__)
+
+BEAT_SECONDS = 2.0
+
+
+class Heartbeat:
+    """Knows the runs of this process. Starts with the first one and beats every two seconds."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._runs: dict[int, ActiveRun] = {}
+        self._saved: dict[int, int] = {}
+        self._thread: threading.Thread | None = None
+        self._listener: live.StopListener | None = None
+        self.shutting_down = False
+
+    def add(self, active: ActiveRun) -> None:
+        with self._lock:
+            self._runs[active.run.pk] = active
+        self.start()
+        if self.shutting_down:
+            active.stop.request("shutdown")
+
+    def remove(self, active: ActiveRun) -> None:
+        with self._lock:
+            self._runs.pop(active.run.pk, None)
+            self._saved.pop(active.run.pk, None)
+
+    def start(self) -> None:
+        """Begin to beat; also called when the worker is ready, so that it sweeps before its first run."""
+        with self._lock:
+            if self._thread is None:
+                self._listener = live.StopListener(self.stop_run)
+                self._listener.start()
+                self._thread = threading.Thread(target=self._beat_forever, name="heartbeat", daemon=True)
+                self._thread.start()
+
+    def stop_run(self, run_id: int) -> None:
+        """A person asked for it: within milliseconds when the broker carries the word, else with the next beat."""
+        with self._lock:
+            active = self._runs.get(run_id)
+        if active is not None:
+            active.stop.request("stopped")
+
+    def shut_down(self) -> None:
+        """The worker is told to go: every run saves what it has and ends as interrupted."""
+        self.shutting_down = True
+        with self._lock:
+            runs = list(self._runs.values())
+        for active in runs:
+            active.stop.request("shutdown")
+
+    def active_count(self) -> int:
+        with self._lock:
+            return len(self._runs)
+
+    def _beat_forever(self) -> None:
+        while True:
+            time.sleep(BEAT_SECONDS)
+            try:
+                close_old_connections()
+                self.beat()
+                recovery.sweep()
+            except DatabaseError:
+                logger.warning("the database did not take a heartbeat", exc_info=True)
+            except (
+                Exception
+            ):  # the heart must not stop: without it every run of this worker is taken for dead
+                logger.exception("heartbeat failed")
+
+    def beat(self) -> None:
+        """Renew every lease and save what the answers have grown to; a run that is no longer ours is stopped."""
+        with self._lock:
+            runs = list(self._runs.values())
+        if not runs:
+            return
+        until = timezone.now() + lease()
+        lost: list[ActiveRun] = []
+        with write_transaction():
+            for active in runs:
+                changes: dict[str, object] = {"lease_until": until}
+                if active.partial.version != self._saved.get(active.run.pk):
+                    self._saved[active.run.pk] = active.partial.version
+                    unfinished = active.partial.unfinished()
+                    changes["checkpoint"] = print_json(unfinished) if unfinished else ""
+                mine = Run.objects.filter(pk=active.run.pk, owner=WORKER, status=Run.Status.RUNNING)
+                if not mine.update(**changes):
+                    lost.append(active)
+        asked = Run.objects.filter(pk__in=[active.run.pk for active in runs], stop_requested=True)
+        for run_id in asked.values_list("pk", flat=True):
+            self.stop_run(run_id)
+        for active in lost:
+            active.stop.request("lease lost")
+
+
+heartbeat = Heartbeat()

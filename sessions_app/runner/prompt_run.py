@@ -1,0 +1,318 @@
+"""One prompt from claim to settled: drives the loop, stores each message before the loop goes on, announces it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections import deque
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError
+from django.utils import timezone
+
+from sessions_app import blobs, entry_log, live, provider_keys
+from sessions_app.agent.events import (
+    AgentEnded,
+    LimitReached,
+    LoopEvent,
+    MessageEnded,
+    MessageStarted,
+    RequestRepaired,
+    TurnEnded,
+)
+from sessions_app.agent.hooks import Hooks
+from sessions_app.agent.loop import Limits, run_agent
+from sessions_app.agent.models_catalogue import ModelInfo, find_model
+from sessions_app.agent.providers import create_provider
+from sessions_app.agent.providers.base import Provider, ProviderError
+from sessions_app.agent.sandboxes.base import SandboxError
+from sessions_app.agent.sandboxes.local import LocalSandbox
+from sessions_app.agent.system_prompt import build_system_prompt, find_context_files
+from sessions_app.agent.tools import create_tools
+from sessions_app.core.messages import user_message
+from sessions_app.models import QueuedMessage, Run
+from sessions_app.runner.active_run import (
+    ActiveRun,
+    LeaseLost,
+    claim,
+    close_open_calls,
+    end_run,
+)
+from sessions_app.runner.execution_policy import local_execution_problem
+from sessions_app.runner.heartbeat import heartbeat
+from sessions_app.transactions import write_transaction
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+
+STOPPED_CALL = "Stopped before there was a result."
+_PASSES_WITHOUT_END = 1000
+
+
+class CannotStart(Exception):  # noqa: N818 - it reads as a sentence where it is raised
+    """The run can't begin; the text says why and what to do. `kind` as in ProviderError."""
+
+    def __init__(self, message: str, kind: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+def run_prompt(run_id: int) -> None:
+    """Carry out a run by its id. A run that is not queued any more is left alone. Never raises."""
+    run = claim(run_id)
+    if run is None:
+        return
+    session = run.session
+    active = ActiveRun(
+        run, session.pk, live.RunStream(run.pk, session.pk), tail=session.leaf.seq if session.leaf else None
+    )
+    logger.info("run started", extra={"run": run.pk, "session": session.pk})
+    heartbeat.add(active)
+    try:
+        with suppress(LeaseLost):
+            PromptRun(active).drive()
+    except Exception as error:
+        logger.exception("run failed", extra={"run": run.pk})
+        fail(active, f"Something went wrong inside the server: {type(error).__name__}: {error}", "internal")
+    finally:
+        heartbeat.remove(active)
+        active.stream.close(active.outcome)
+    logger.info("run ended", extra={"run": run.pk, "status": active.outcome})
+
+
+def fail(active: ActiveRun, error: str, kind: str) -> None:
+    active.outcome, active.error, active.error_kind = Run.Status.FAILED, error, kind
+    with suppress(LeaseLost, DatabaseError):
+        settle(active)
+
+
+def settle(active: ActiveRun) -> bool:
+    """End the run in one transaction with its open calls; False when a completed one has more to do.
+
+    What was queued between the last look and now keeps the run alive: nothing may wait unseen.
+    """
+    with write_transaction():
+        session = entry_log.lock_session(active.session_pk)
+        active.assert_owned()
+        if active.outcome == Run.Status.COMPLETED and QueuedMessage.objects.filter(session=session).exists():
+            return False
+        close_open_calls(session, active.run, reason=STOPPED_CALL)
+        end_run(active.run, session, status=active.outcome, error=active.error, error_kind=active.error_kind)
+    return True
+
+
+class PromptRun:
+    """The listener of one run's loop."""
+
+    def __init__(self, active: ActiveRun) -> None:
+        self.active = active
+        self.run = active.run
+        self.session = active.run.session
+        self.answers = 0
+        self._delivering: deque[int | None] = deque()
+        self._authors: dict[int, int | None] = {}
+
+    def drive(self) -> None:
+        """Passes until nothing is left to do (04 §1), then settled."""
+        active = self.active
+        try:
+            parts = self._parts()
+        except CannotStart as refusal:
+            fail(active, str(refusal), refusal.kind)
+            self._announce_settled()
+            return
+        sandbox: LocalSandbox = parts["sandbox"]
+        try:
+            for _ in range(_PASSES_WITHOUT_END):
+                self._one_pass(parts)
+                if settle(active):
+                    break
+        finally:
+            sandbox.kill_all()
+        self._announce_settled()
+
+    def _announce_settled(self) -> None:
+        aborted = self.active.outcome in {Run.Status.STOPPED, Run.Status.INTERRUPTED}
+        self.active.stream.add({"type": "agent_settled", "aborted": aborted, "status": self.active.outcome})
+
+    def _one_pass(self, parts: Json) -> None:
+        self.active.outcome = Run.Status.COMPLETED
+        loop = run_agent(
+            inputs=[],
+            context=self._context,
+            poll_steering=lambda: self._poll(QueuedMessage.Mode.STEER),
+            poll_follow_ups=lambda: self._poll(QueuedMessage.Mode.FOLLOW_UP),
+            stop=self.active.stop,
+            clock=_milliseconds,
+            session_id=str(self.session.key),
+            limits=self._limits(),
+            thinking_level=self.session.thinking_level,
+            **parts,
+        )
+        for event in loop:
+            self._take(event)
+
+    def _take(self, event: LoopEvent) -> None:
+        match event:
+            case MessageEnded(message=message):
+                self._store(message)
+            case MessageStarted(message=message) if message.get("role") == "assistant":
+                self.answers += 1
+                self._send(event.to_wire() | {"answer": self.answers})
+            case AgentEnded():
+                self._pass_ended(event)
+                self._send(event.to_wire() | {"messages": []})
+            case LimitReached(kind=kind, value=value):
+                self.active.outcome = Run.Status.LIMITED
+                self.active.error = _limit_words(kind, value)
+                self.active.error_kind = kind
+                self._send(event.to_wire())
+            case RequestRepaired(repairs=repairs):
+                logger.info("request repaired: %s", "; ".join(repairs), extra={"run": self.run.pk})
+                self._send(event.to_wire())
+            case TurnEnded():
+                Run.objects.filter(pk=self.run.pk).update(turns=self.answers)
+                self._send({"type": "turn_end"})
+            case _:
+                self._send(event.to_wire())
+
+    def _send(self, wire: Json) -> None:
+        self.active.partial.take(wire)
+        self.active.stream.add(wire)
+
+    def _store(self, message: Json) -> None:
+        """The message becomes an entry before the loop goes on; only then is its end announced."""
+        delivered, author = None, None
+        if message.get("role") == "user" and self._delivering:
+            delivered = self._delivering.popleft()
+            author = self._authors.pop(delivered, None) if delivered is not None else None
+        entry = self.active.store({"type": "message", "message": message}, author=None, delivered=delivered)
+        if entry is None:
+            return
+        if author is not None:
+            type(entry).objects.filter(pk=entry.pk).update(author_id=author)
+        if delivered is not None:
+            live.notify(self.session.pk, "queue")
+        self._send(
+            {"type": "message_end", "seq": entry.seq, "entryId": entry.entry_id, "role": message.get("role")}
+        )
+
+    def _pass_ended(self, event: AgentEnded) -> None:
+        last = next((m for m in reversed(event.messages) if m.get("role") == "assistant"), None)
+        reason = last.get("stopReason") if last else None
+        if self.active.stop.is_set():
+            interrupted = self.active.stop.reason in {"shutdown", "lease lost"}
+            self.active.outcome = Run.Status.INTERRUPTED if interrupted else Run.Status.STOPPED
+            if interrupted:
+                self.active.error = "The server was stopped in the middle. What had been written is kept."
+                self.active.error_kind = "interrupted"
+        elif reason == "error":
+            self.active.outcome = Run.Status.FAILED
+            self.active.error = (
+                str(last.get("errorMessage") or "The provider gave no answer.") if last else ""
+            )
+            self.active.error_kind = event.error.kind if event.error else "provider"
+
+    def _context(self) -> list[Json]:
+        self.session.refresh_from_db(fields=["leaf"])
+        return blobs.inline_images(entry_log.load_context(self.session).messages)
+
+    def _poll(self, mode: str) -> list[Json]:
+        """The next queued message, one at a time (04 QU-02); its row goes when its entry is stored."""
+        waiting = QueuedMessage.objects.filter(session_id=self.session.pk, mode=mode)
+        waiting = waiting.exclude(pk__in=[pk for pk in self._delivering if pk is not None])
+        first = waiting.first()
+        if first is None:
+            return []
+        self._delivering.append(first.pk)
+        self._authors[first.pk] = first.author_id
+        return [queued_user_message(first)]
+
+    def _limits(self) -> Limits:
+        run = self.run
+        started = run.started_at or timezone.now()
+        deadline = int(started.timestamp() * 1000) + run.max_seconds * 1000 if run.max_seconds else None
+        turns = max(1, run.max_turns - self.answers) if run.max_turns else None
+        return Limits(max_turns=turns, deadline_ms=deadline, max_cost=run.max_cost or None)
+
+    def _parts(self) -> Json:
+        """Everything the loop is given. Raises CannotStart with what a person can do."""
+        if problem := local_execution_problem():
+            raise CannotStart(problem, "execution_not_allowed")
+        model = find_model(self.run.provider, self.run.model)
+        if model is None:
+            raise CannotStart(
+                f"There is no model {self.run.model!r} of {self.run.provider!r}. Choose another one above.",
+                "unknown_model",
+            )
+        provider = self._provider(model)
+        folder = Path(self.session.workspace.path)
+        if not folder.is_dir():
+            raise CannotStart(
+                f"The folder {folder} is gone. Put it back, or start a session in another folder.",
+                "missing_folder",
+            )
+        try:
+            sandbox = LocalSandbox(
+                folder,
+                roots=settings.TOOL_ROOTS,
+                run_marker=self.run.marker,
+                env_allow=settings.TOOL_ENVIRONMENT,
+                max_timeout=settings.TOOL_MAX_SECONDS,
+                spill_dir=settings.SPILL_DIR,
+            )
+        except SandboxError as error:
+            raise CannotStart(str(error), "missing_folder") from error
+        tools = create_tools()
+        context_files = find_context_files(settings.AGENT_DIR, folder)
+        return {
+            "provider": provider,
+            "model": model,
+            "system": build_system_prompt(tools=tools, cwd=folder, context_files=context_files),
+            "tools": tools,
+            "sandbox": sandbox,
+            "hooks": Hooks(),
+        }
+
+    def _provider(self, model: ModelInfo) -> Provider:
+        found = provider_keys.credentials(self.run.author, model.provider)
+        if not found.usable_for(model.provider):
+            label = provider_keys.LABELS.get(model.provider, model.provider)
+            raise CannotStart(
+                f"There is no key for {label}. Add one on the Keys page, or choose the demo model.",
+                "missing_key",
+            )
+        options: Json = {}
+        if model.provider == "demo":
+            options["pace"] = settings.DEMO_PACE
+        elif model.provider == "scripted":
+            options["script"] = settings.SCRIPTED_PROVIDER_FILE
+        try:
+            return create_provider(model.provider, api_key=found.api_key, base_url=found.base_url, **options)
+        except ProviderError as error:
+            raise CannotStart(str(error), error.kind) from error
+
+
+def queued_user_message(queued: QueuedMessage) -> Json:
+    """A queued message as it becomes an entry."""
+    images = json.loads(queued.images) if queued.images else None
+    return user_message(queued.text, images, timestamp=_milliseconds())
+
+
+def _milliseconds() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _limit_words(kind: str, value: float) -> str:
+    match kind:
+        case "turns":
+            return f"Stopped after {int(value)} turns, the ceiling of one run."
+        case "time":
+            return f"Stopped after {int(value / 60000)} minutes, the ceiling of one run."
+        case _:
+            return f"Stopped at ${value:.2f}, the ceiling of one run."

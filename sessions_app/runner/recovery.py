@@ -1,0 +1,96 @@
+"""What is done about runs whose worker is gone: enqueue again what nobody claimed, close what nobody holds."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from celery import current_app
+from django.utils import timezone
+
+from sessions_app import entry_log, live
+from sessions_app.agent.partial_answer import Unfinished, unfinished_of
+from sessions_app.agent.sandboxes.local import kill_marked
+from sessions_app.models import Run
+from sessions_app.runner.active_run import close_open_calls, end_run
+from sessions_app.transactions import write_transaction
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+
+RUN_TASK = "sessions_app.run"
+# A queued run that has waited this long was not delivered: the broker may have lost it.
+_UNCLAIMED_AFTER = timedelta(seconds=6)
+
+LOST = "The worker that ran this was lost; the tool's result was never recorded."
+INTERRUPTED = "The worker stopped in the middle. What had been written is kept; nothing was done twice."
+
+
+def enqueue(run_id: int) -> None:
+    """Hand a run to whichever worker is free. Never raises: the sweep tries again when the broker is back."""
+    try:
+        current_app.send_task(RUN_TASK, args=[run_id], retry=False)
+    except (OSError, current_app.connection_for_write().connection_errors) as error:
+        logger.warning("the broker did not take run %s: %s", run_id, error)
+
+
+def sweep(send: Callable[[int], None] = enqueue) -> int:
+    """One look at all active runs; the number acted on. Many processes may sweep at once."""
+    now = timezone.now()
+    acted = 0
+    late = Run.objects.filter(status=Run.Status.QUEUED, enqueued_at__lt=now - _UNCLAIMED_AFTER)
+    for run_id in list(late.values_list("pk", flat=True)[:100]):
+        # Whoever moves the time on is the one that enqueues; claiming makes a second delivery harmless.
+        if Run.objects.filter(
+            pk=run_id, status=Run.Status.QUEUED, enqueued_at__lt=now - _UNCLAIMED_AFTER
+        ).update(enqueued_at=now):
+            send(run_id)
+            acted += 1
+    dead = Run.objects.filter(status=Run.Status.RUNNING, lease_until__lt=now)
+    for run_id in list(dead.values_list("pk", flat=True)[:100]):
+        acted += close_interrupted(run_id)
+    return acted
+
+
+def close_interrupted(run_id: int) -> int:
+    """End a run whose lease has expired: keep its partial answer, answer its open calls, kill its processes.
+
+    The run is never started again: its tools may have acted (B33). 1 when this call closed it, else 0.
+    """
+    found = Run.objects.filter(pk=run_id).first()
+    if found is None:
+        return 0
+    kill_marked(found.marker)
+    known = [u for u in (unfinished_of(live.read_run(run_id)), _checkpoint(found)) if u is not None]
+    with write_transaction():
+        session = entry_log.lock_session(found.session_id)
+        run = Run.objects.select_for_update().get(pk=run_id)
+        if run.status != Run.Status.RUNNING or run.lease_until is None or run.lease_until > timezone.now():
+            return 0
+        close_open_calls(session, run, reason=LOST)
+        partial = _newest_unstored(known, run)
+        if partial is not None:
+            message = {**partial, "errorMessage": INTERRUPTED}
+            entry_log.append_locked(session, {"type": "message", "message": message}, run=run)
+        end_run(run, session, status=Run.Status.INTERRUPTED, error=INTERRUPTED, error_kind="interrupted")
+    live.RunStream(run_id, found.session_id).close(Run.Status.INTERRUPTED)
+    logger.info("run closed as interrupted", extra={"run": run_id, "session": found.session_id})
+    return 1
+
+
+def _checkpoint(run: Run) -> Unfinished | None:
+    if not run.checkpoint:
+        return None
+    value: Unfinished = json.loads(run.checkpoint)
+    return value
+
+
+def _newest_unstored(known: list[Unfinished], run: Run) -> Json | None:
+    """Stream and checkpoint tell of the same answer or of different ones: the longest that is not stored counts."""
+    stored = run.entries.filter(kind="message", role="assistant").count()
+    messages = [u["message"] for u in known if u["answer"] > stored and u["message"].get("content")]
+    return max(messages, key=lambda message: len(json.dumps(message["content"])), default=None)

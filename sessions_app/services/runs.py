@@ -1,0 +1,244 @@
+"""Work: prompts are sent, runs stopped and continued, queued words edited."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from sessions_app import blobs, entry_log, live
+from sessions_app.core.messages import user_message
+from sessions_app.models import Entry, QueuedMessage, Run, Session
+from sessions_app.runner.execution_policy import local_execution_problem
+from sessions_app.runner.recovery import enqueue
+from sessions_app.services import commands
+from sessions_app.services.errors import BadInput, Conflict, NotAllowed, Unavailable
+from sessions_app.transactions import write_transaction
+
+Json = dict[str, Any]
+
+_MOST_QUEUED = 50
+_ENDED_BADLY = (Run.Status.FAILED, Run.Status.INTERRUPTED, Run.Status.LIMITED, Run.Status.STOPPED)
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What became of a prompt: a run and its entry, or a queued message; `repeated`: it had been sent before."""
+
+    run: Run | None
+    entry: Entry | None
+    queued: QueuedMessage | None
+    repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """`run` is None when nothing ran. `returned_text` is what was taken out of the queue for the composer."""
+
+    run: Run | None
+    returned_text: str = ""
+
+
+def submit_prompt(
+    *,
+    session: Session,
+    author: Any,
+    text: str,
+    images: Sequence[Json] = (),
+    mode: str = QueuedMessage.Mode.STEER,
+    key: str = "",
+) -> Submission:
+    """Store the words and start a run; while one is active they are queued (B26).
+
+    The words are in the database before this returns. Raises BadInput, Conflict, NotAllowed, Unavailable;
+    then nothing was stored.
+    """
+    words = checked_words(text, images)
+    if problem := local_execution_problem():
+        raise NotAllowed(problem)
+    message, uses = _message(words, images)
+    with write_transaction():
+        locked = entry_log.lock_session(session.pk)
+        if (earlier := commands.earlier_result(author, key)) is not None:
+            return _repeated(earlier)
+        if Run.objects.active().filter(session=locked).exists():
+            queued = _queue(locked, author, words, images, mode)
+            commands.remember(author, key, f"queued:{queued.pk}")
+            return Submission(None, None, queued)
+        entry = entry_log.append_locked(locked, {"type": "message", "message": message}, author=author)
+        blobs.record_uses(entry, uses)
+        run = start_run(locked, author)
+        commands.remember(author, key, f"run:{run.pk}:{entry.pk}")
+    return Submission(run, entry, None)
+
+
+def checked_words(text: str, images: Sequence[Json] = ()) -> str:
+    """The prompt's text, or BadInput that says what is wrong with it."""
+    if not text.strip() and not images:
+        raise BadInput("There is nothing to send.", "Write what should be done.")
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > settings.MAX_PROMPT_BYTES:
+        raise BadInput(
+            f"This message has {size / 1_000_000:.1f} MB; at most {settings.MAX_PROMPT_BYTES / 1_000_000:.1f} MB can be sent.",
+            "Put it into a file in the folder and name the file.",
+        )
+    if "\0" in text:
+        raise BadInput(
+            "This looks like binary data (it holds NUL characters).", "Attach it as a file instead."
+        )
+    return text
+
+
+def start_run(session: Session, author: Any, *, limits_of: Run | None = None) -> Run:
+    """A queued run on a locked session; a worker is woken when the transaction is in."""
+    turns, minutes, cents = settings.RUN_MAX_TURNS, settings.RUN_MAX_MINUTES, settings.RUN_MAX_CENTS
+    run = Run.objects.create(
+        session=session,
+        author=author,
+        provider=session.provider,
+        model=session.model,
+        max_turns=(limits_of.max_turns or 0) * 2 or None if limits_of else turns or None,
+        max_seconds=(limits_of.max_seconds or 0) * 2 or None if limits_of else minutes * 60 or None,
+        max_cost=(limits_of.max_cost or 0) * 2 or None if limits_of else cents / 100 or None,
+    )
+    run_pk, session_pk = run.pk, session.pk
+    transaction.on_commit(lambda: enqueue(run_pk))
+    transaction.on_commit(lambda: live.notify(session_pk, "run", run=run_pk, status=Run.Status.QUEUED))
+    return run
+
+
+def stop_run(*, session: Session, author: Any, return_queue: bool = False) -> Stopped:
+    """End the active run at once. With `return_queue` what was queued comes back as text (04 QU-08), else it stays."""
+    with write_transaction():
+        locked = entry_log.lock_session(session.pk)
+        run = Run.objects.active().filter(session=locked).first()
+        returned = _take_queue(locked) if return_queue else ""
+        if run is not None and run.status == Run.Status.QUEUED:
+            # Nobody has begun: it is over now.
+            Run.objects.filter(pk=run.pk).update(
+                status=Run.Status.STOPPED, ended_at=timezone.now(), stop_requested=True, stop_author=author
+            )
+            session_pk, run_pk = locked.pk, run.pk
+            transaction.on_commit(
+                lambda: live.notify(session_pk, "run", run=run_pk, status=Run.Status.STOPPED)
+            )
+        elif run is not None:
+            Run.objects.filter(pk=run.pk).update(stop_requested=True, stop_author=author)
+            run_pk = run.pk
+            transaction.on_commit(lambda: live.send_stop(run_pk))
+    if returned:
+        live.notify(session.pk, "queue")
+    return Stopped(run, returned)
+
+
+def raise_and_continue(*, session: Session, author: Any) -> Run:
+    """Go on from the leaf after a ceiling (doubled), an interruption, a stop or a failure. Raises Conflict."""
+    if problem := local_execution_problem():
+        raise NotAllowed(problem)
+    with write_transaction():
+        locked = entry_log.lock_session(session.pk)
+        if Run.objects.active().filter(session=locked).exists():
+            raise Conflict("A job is running already.")
+        newest = Run.objects.filter(session=locked).order_by("-pk").first()
+        if newest is None or newest.status not in _ENDED_BADLY:
+            raise Conflict("There is nothing to continue: the last job ended by itself.", "Send a message.")
+        limited = newest.status == Run.Status.LIMITED
+        return start_run(locked, author, limits_of=newest if limited else None)
+
+
+def edit_queued(*, session: Session, author: Any, queued_id: int, text: str) -> QueuedMessage:
+    """Change queued words. Raises Conflict when they were delivered meanwhile."""
+    words = checked_words(text)
+    if not QueuedMessage.objects.filter(pk=queued_id, session=session).update(text=words):
+        raise _delivered()
+    live.notify(session.pk, "queue")
+    return QueuedMessage.objects.get(pk=queued_id)
+
+
+def remove_queued(*, session: Session, author: Any, queued_id: int) -> None:
+    """Take queued words back. Raises Conflict when they were delivered meanwhile."""
+    deleted, _ = QueuedMessage.objects.filter(pk=queued_id, session=session).delete()
+    if not deleted:
+        raise _delivered()
+    live.notify(session.pk, "queue")
+
+
+def reorder_queued(*, session: Session, author: Any, queued_id: int, up: bool) -> None:
+    """One place up or down among those of the same mode."""
+    with write_transaction():
+        entry_log.lock_session(session.pk)
+        chosen = QueuedMessage.objects.filter(pk=queued_id, session=session).first()
+        if chosen is None:
+            raise _delivered()
+        order = list(QueuedMessage.objects.filter(session=session, mode=chosen.mode))
+        place = next(i for i, item in enumerate(order) if item.pk == chosen.pk)
+        other = place - 1 if up else place + 1
+        if 0 <= other < len(order):
+            order[place], order[other] = order[other], order[place]
+            for position, item in enumerate(order):
+                QueuedMessage.objects.filter(pk=item.pk).update(position=position)
+    live.notify(session.pk, "queue")
+
+
+def _delivered() -> Conflict:
+    return Conflict("That message has been delivered to the agent already.")
+
+
+def _message(words: str, images: Sequence[Json]) -> tuple[Json, list[Any]]:
+    message = user_message(words, list(images) or None, timestamp=time.time_ns() // 1_000_000)
+    try:
+        return blobs.externalise(message)
+    except OSError as error:
+        raise Unavailable(
+            f"The image could not be kept: {error.strerror}.",
+            "Make room in the data directory and send again.",
+        ) from error
+
+
+def _queue(session: Session, author: Any, words: str, images: Sequence[Json], mode: str) -> QueuedMessage:
+    if mode not in QueuedMessage.Mode.values:
+        raise BadInput(f"{mode!r} is no way to queue a message.")
+    waiting = QueuedMessage.objects.filter(session=session)
+    if waiting.count() >= _MOST_QUEUED:
+        raise Conflict(f"{_MOST_QUEUED} messages are waiting already.", "Remove one, or stop the job.")
+    last = waiting.order_by("-position").first()
+    queued = QueuedMessage.objects.create(
+        session=session,
+        author=author,
+        mode=mode,
+        text=words,
+        images=json.dumps(list(images)) if images else "",
+        position=last.position + 1 if last else 0,
+    )
+    session_pk = session.pk
+    transaction.on_commit(lambda: live.notify(session_pk, "queue"))
+    return queued
+
+
+def _repeated(result: str) -> Submission:
+    kind, _, rest = result.partition(":")
+    if kind == "queued":
+        return Submission(None, None, QueuedMessage.objects.filter(pk=int(rest)).first(), repeated=True)
+    run_pk, _, entry_pk = rest.partition(":")
+    return Submission(
+        Run.objects.filter(pk=int(run_pk)).first(),
+        Entry.objects.filter(pk=int(entry_pk)).first(),
+        None,
+        repeated=True,
+    )
+
+
+def _take_queue(session: Session) -> str:
+    """Steering first, then follow-ups, joined by blank lines."""
+    order = {QueuedMessage.Mode.STEER: 0, QueuedMessage.Mode.FOLLOW_UP: 1}
+    waiting = sorted(
+        QueuedMessage.objects.filter(session=session), key=lambda item: order[QueuedMessage.Mode(item.mode)]
+    )
+    QueuedMessage.objects.filter(pk__in=[item.pk for item in waiting]).delete()
+    return "\n\n".join(item.text for item in waiting)

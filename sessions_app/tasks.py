@@ -1,0 +1,30 @@
+"""Celery's door to the runner: an id in, one call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celery import shared_task
+from celery.signals import worker_ready, worker_shutting_down
+
+from sessions_app.runner import run_prompt
+from sessions_app.runner.heartbeat import heartbeat
+from sessions_app.runner.recovery import RUN_TASK
+
+
+@shared_task(name=RUN_TASK, ignore_result=True)
+def run(run_id: int) -> None:
+    """Carry out one run. A second delivery finds it claimed and does nothing."""
+    run_prompt(run_id)
+
+
+@worker_ready.connect
+def begin_to_beat(**kwargs: Any) -> None:
+    """The worker sweeps from its first moment, so that what a dead one left is closed."""
+    heartbeat.start()
+
+
+@worker_shutting_down.connect
+def let_runs_save(**kwargs: Any) -> None:
+    """The threads pool ends no running task: each run is asked to save what it has and return."""
+    heartbeat.shut_down()
