@@ -1,0 +1,53 @@
+"""Pieces of HTML that are the same in a page and over the socket; each function gives one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from django.template.loader import render_to_string
+
+from sessions_app.fragments.articles import describe, source_of
+from sessions_app.fragments.live_parts import (
+    LiveBlock,
+    LiveMessage,
+    render_live_block,
+    render_live_message,
+    render_tool_open,
+    render_tool_running,
+    tail_of,
+)
+from sessions_app.fragments.surroundings import look_around, open_calls
+from sessions_app.models import Entry
+
+if TYPE_CHECKING:
+    from sessions_app.models import AnyUser
+
+__all__ = [
+    "LiveBlock",
+    "LiveMessage",
+    "open_calls",
+    "render_entries",
+    "render_entry",
+    "render_live_block",
+    "render_live_message",
+    "render_tool_open",
+    "render_tool_running",
+    "source_of",
+    "tail_of",
+]
+
+
+def render_entry(entry: Entry, *, user: AnyUser, full: bool = False, form: str = "") -> str:
+    """One article. `full` cuts nothing short; `form` opens `edit` or `label` inside it."""
+    around = look_around([entry], user=user, full=full)
+    template, context = describe(entry, around, form)
+    return render_to_string(template, context)
+
+
+def render_entries(entries: Sequence[Entry], *, user: AnyUser) -> str:
+    """The articles of entries of one session, given in path order."""
+    if not entries:
+        return ""
+    around = look_around(entries, user=user)
+    return "".join(render_to_string(*describe(entry, around)) for entry in entries)

@@ -1,0 +1,77 @@
+"""What is shown while an answer is being written and tools are at work, until their entries arrive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from django.template.loader import render_to_string
+
+from sessions_app.fragments.plain_text import excerpt, one_line
+from sessions_app.fragments.tool_cards import LIVE_LINES, open_card, running_card
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveBlock:
+    """One content block of a growing answer. `stable` and `tail` are safe HTML; `tail` is still open.
+
+    For a tool call that is being written `tail` stays empty and `name` is the tool's.
+    """
+
+    index: int
+    kind: Literal["text", "thinking", "toolCall"]
+    stable: str = ""
+    tail: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveMessage:
+    """An answer that is being written. `key` names it in the frames of the socket."""
+
+    key: str
+    model: str
+    blocks: tuple[LiveBlock, ...] = ()
+
+
+def render_live_message(message: LiveMessage) -> str:
+    """The placeholder article of a growing answer, with a slot for each block it has so far."""
+    blocks = "".join(render_live_block(block, message.model) for block in message.blocks)
+    return render_to_string(
+        "sessions_app/entries/_live_message.html",
+        {"key": message.key, "model": one_line(message.model, 60), "blocks": blocks},
+    )
+
+
+def render_live_block(block: LiveBlock, model: str = "") -> str:
+    """The slot of one block: `<div data-block="0" …><div class="stable"></div><div class="tail"></div></div>`."""
+    context = {"block": block, "model": one_line(model, 60), "name": one_line(block.name, 60)}
+    return render_to_string("sessions_app/entries/_live_block.html", context)
+
+
+def render_tool_running(call: Json, *, tail: str = "") -> str:
+    """The card of a tool at work; its `<pre class="tool__tail">` takes the end of the output."""
+    card = running_card(call, tail=tail)
+    return render_to_string(
+        "sessions_app/entries/_tool_running.html", {"card": card, "call_id": _call_id(call)}
+    )
+
+
+def render_tool_open(call: Json) -> str:
+    """The card of a call that has no result though nothing runs any more."""
+    card = open_card(call)
+    return render_to_string(
+        "sessions_app/entries/_tool_running.html", {"card": card, "call_id": _call_id(call)}
+    )
+
+
+def tail_of(text: str) -> str:
+    """The last lines of a running tool's output, as its card shows them."""
+    return excerpt(text, LIVE_LINES, tail=True).text
+
+
+def _call_id(call: Json) -> str:
+    value = call.get("id")
+    return value if isinstance(value, str) else ""
