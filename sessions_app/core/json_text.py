@@ -25,7 +25,8 @@ def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= _LONGEST_EXACT_INTEGER else float(digits)
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_int=_integer)
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+_DECODER_OF_LONG_INTEGERS = json.JSONDecoder(parse_constant=_refuse_constant, parse_int=_integer)
 _PRINTER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
 
 
@@ -37,6 +38,11 @@ def parse_json(text: str) -> Any:
     """
     try:
         return _DECODER.decode(text)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        # Python's refusal of very long digits; a hook for every integer would slow all others down.
+        return _DECODER_OF_LONG_INTEGERS.decode(text)
     except RecursionError:
         raise ValueError("the nesting is too deep") from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cmp_to_key
+from typing import Any
 
 from sessions_app.core.entries import Entry, Kind, tidy_name
 from sessions_app.core.errors import CyclicTree, UnknownEntry
@@ -112,8 +113,8 @@ class Tree:
         """An entry that is among its own ancestors, if there is one; every entry is visited about once."""
         sound: set[str] = set()
         for entry in self.entries:
-            trail: set[str] = set()
             current: Entry | None = self._index[entry.id]
+            trail: set[str] = set()
             while current is not None and current.id not in sound:
                 if current.id in trail:
                     return current
@@ -131,17 +132,19 @@ class Tree:
 
     def labels(self) -> dict[str, str]:
         """Entry id → label; the latest in file order wins, an empty one clears (01 LB-01)."""
-        labels: dict[str, str] = {}
+        return {target: label for target, (label, _) in self.labels_with_times().items()}
+
+    def labels_with_times(self) -> dict[str, tuple[str, Any]]:
+        """Entry id → label and the timestamp of the entry that set it (01 LB-02)."""
+        labels: dict[str, tuple[str, Any]] = {}
         for entry in self.entries:
             if entry.kind != Kind.LABEL:
                 continue
             target, label = entry.record.get("targetId"), entry.record.get("label")
-            if not isinstance(target, str):
-                continue
-            if isinstance(label, str) and label:
-                labels[target] = label
-            else:
+            if isinstance(target, str):
                 labels.pop(target, None)
+                if isinstance(label, str) and label:
+                    labels[target] = (label, entry.timestamp)
         return labels
 
     def _links(self) -> dict[str | None, list[Entry]]:

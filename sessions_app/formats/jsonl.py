@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sessions_app.core.bulk import building_many
 from sessions_app.core.entries import Entry, Kind
 from sessions_app.core.errors import CyclicTree, NotASession
 from sessions_app.core.json_text import parse_json, print_json
@@ -72,6 +73,11 @@ def read_session(
     """
     repairs: list[Repair] = []
     text = _decode(source, repairs)
+    with building_many():
+        return _read(text, mint_id, repairs, accept_byte_order_mark=accept_byte_order_mark)
+
+
+def _read(text: str, mint_id: MintId, repairs: list[Repair], *, accept_byte_order_mark: bool) -> SessionFile:
     if text.startswith(BYTE_ORDER_MARK):
         if not accept_byte_order_mark:
             raise NotASession("line 1: the file begins with a byte order mark, which no session file does")
