@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import secrets
-import tempfile
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
+
+# Celery's application must exist wherever Django does, or tasks would be sent to no broker.
+import agentweb.celery  # noqa: F401
+from agentweb.data_directory import SOCKET_NAME, runtime_directory
 
 
 def env(name: str, default: str = "") -> str:
@@ -21,7 +24,9 @@ def env(name: str, default: str = "") -> str:
         try:
             return Path(path).read_text(encoding="utf-8").strip()
         except OSError as error:
-            raise ImproperlyConfigured(f"{name}_FILE points to {path!r}, which can't be read: {error.strerror}.") from error
+            raise ImproperlyConfigured(
+                f"{name}_FILE points to {path!r}, which can't be read: {error.strerror}."
+            ) from error
     return default
 
 
@@ -47,6 +52,7 @@ def env_list(name: str, default: str = "") -> list[str]:
 
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+VERSION = metadata.version("agentweb")
 
 # --- Where things live ------------------------------------------------------------------------------
 
@@ -55,19 +61,7 @@ DATA_DIR = Path(env("AGENTWEB_DATA", "~/.agentweb")).expanduser().resolve()
 BLOB_DIR = DATA_DIR / "blobs"
 # Full tool outputs on their way to becoming blobs.
 SPILL_DIR = DATA_DIR / "spill"
-
-
-def runtime_dir(data_dir: Path) -> Path:
-    """Where the broker's socket lives: inside the data directory, or, where that path is too long for a
-    Unix socket (104 bytes on macOS), a private folder of the same name for every process."""
-    inside = data_dir / "run"
-    if len(str(inside / "valkey.sock").encode()) < 100:
-        return inside
-    digest = hashlib.sha256(str(data_dir).encode()).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"agentweb-{os.getuid()}-{digest}"
-
-
-RUNTIME_DIR = runtime_dir(DATA_DIR)
+RUNTIME_DIR = runtime_directory(DATA_DIR)
 
 
 def secret_key() -> str:
@@ -100,7 +94,9 @@ DEBUG = env_bool("AGENTWEB_DEBUG")
 ALLOWED_HOSTS = env_list("AGENTWEB_HOSTS", "localhost,127.0.0.1,[::1]")
 # Set when browsers come over HTTPS (through a proxy): secure cookies, HSTS and redirect.
 HTTPS = env_bool("AGENTWEB_HTTPS")
-CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS if not host.startswith(("[", "."))] if HTTPS else []
+CSRF_TRUSTED_ORIGINS = (
+    [f"https://{host}" for host in ALLOWED_HOSTS if not host.startswith(("[", "."))] if HTTPS else []
+)
 # The address `up` binds; also told to `check --deploy` and to the guard on local execution.
 BIND_HOST = env("AGENTWEB_HOST", "127.0.0.1")
 BIND_PORT = env_int("AGENTWEB_PORT", 8420)
@@ -179,7 +175,7 @@ DATABASES = databases()
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # redis://… or unix://…; empty: the embedded broker of `agentweb up`.
-REDIS_URL = env("REDIS_URL") or f"unix://{RUNTIME_DIR / 'valkey.sock'}?db=0"
+REDIS_URL = env("REDIS_URL") or f"unix://{RUNTIME_DIR / SOCKET_NAME}?db=0"
 EMBEDDED_BROKER = not env("REDIS_URL")
 
 
@@ -231,6 +227,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "agentweb.middleware.SignInRequired",
     "agentweb.middleware.ContentSecurityPolicy",
 ]
 ROOT_URLCONF = "agentweb.urls"
@@ -282,6 +279,7 @@ SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 CSRF_COOKIE_NAME = "agentweb_csrf"
 CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "sessions_app.views.errors.csrf_failure"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 31536000 if HTTPS else 0

@@ -1,0 +1,92 @@
+"""Commands for the operator that work beside a running server: people, links, files in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from agentweb.addresses import address
+from agentweb.data_directory import chosen_directory, make_ready, running_server
+from agentweb.preparation import set_up_django
+from agentweb.problems import NOT_AVAILABLE, USAGE, Problem
+
+
+def open_database() -> None:
+    """Sets Django up on a database that is in this version's shape; while a server runs, it is left alone."""
+    data = chosen_directory()
+    make_ready(data)
+    set_up_django()
+    if running_server(data) is None:
+        from agentweb.database_upgrade import upgrade_database
+
+        upgrade_database()
+
+
+def add_user(name: str, *, admin: bool, password: str | None) -> str:
+    """Makes the account; the line to print."""
+    open_database()
+    from sessions_app.services import accounts
+    from sessions_app.services.errors import ServiceError
+
+    try:
+        user = accounts.create_user(username=name, password=password, admin=admin)
+    except ServiceError as error:
+        raise Problem(str(error), error.remedy, code=USAGE) from error
+    if password is not None:
+        return f"Added {user.get_username()}."
+    return f"Added {user.get_username()}, without a password. A sign-in link: agentweb login-link {name}"
+
+
+def login_link(name: str) -> str:
+    """A fresh link for one sign-in within 15 minutes; the first administrator's when no name is given."""
+    open_database()
+    from django.conf import settings
+    from django.contrib.auth.models import User
+
+    from sessions_app.services import accounts
+
+    if name:
+        user = User.objects.filter(username=name, is_active=True).first()
+        if user is None:
+            raise Problem(
+                f"There is no active user {name!r}.", f"Add one: agentweb user add {name}", code=USAGE
+            )
+    else:
+        user = accounts.first_user()
+    server = running_server(chosen_directory())
+    host, port = (
+        (server.host, server.port) if server and server.port else (settings.BIND_HOST, settings.BIND_PORT)
+    )
+    return f"{address(host, port)}/login/{accounts.create_login_link(user=user)}/"
+
+
+def import_files(files: list[str], folder: str) -> Iterator[str]:
+    """A session for each file, for the first administrator; a line each."""
+    open_database()
+    from agentweb.prompt import added_workspace
+    from sessions_app.services import accounts, sessions
+    from sessions_app.services.errors import ServiceError
+
+    user = accounts.first_user()
+    try:
+        workspace = added_workspace(user, folder)
+        for name in files:
+            text = Path(name).read_text(encoding="utf-8")
+            session = sessions.import_session_text(
+                workspace=workspace, owner=user, text=text, name=Path(name).stem
+            )
+            yield f"{name}: session {session.key}"
+    except (ServiceError, UnicodeDecodeError) as error:
+        raise Problem(str(error), getattr(error, "remedy", ""), code=USAGE) from error
+    except OSError as error:
+        raise Problem(f"{error.filename}: {error.strerror}.", code=NOT_AVAILABLE) from error
+
+
+def export_session(beginning: str) -> bytes:
+    """The session's file, all branches."""
+    open_database()
+    from agentweb.prompt import session_by_key
+    from sessions_app.services import accounts, sessions
+
+    session = session_by_key(accounts.first_user(), beginning)
+    return sessions.export_session_text(session=session, whole=True).encode("utf-8", "surrogatepass")

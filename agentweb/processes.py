@@ -1,0 +1,80 @@
+"""The two processes that do the work: the web server (Daphne) and the worker (Celery with threads)."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+from agentweb.preparation import set_up_django
+
+logger = logging.getLogger(__name__)
+
+SWEEP_SECONDS = 2.0
+
+
+def serve_pages() -> int:
+    """Serves pages and sockets at AGENTWEB_HOST and AGENTWEB_PORT until SIGTERM."""
+    set_up_django()
+    # Daphne installs its reactor when it is imported; before anything else of Twisted.
+    from daphne.endpoints import build_endpoint_description_strings
+    from daphne.server import Server
+    from django.conf import settings
+
+    from agentweb.asgi import application
+
+    threading.Thread(target=sweep_forever, daemon=True, name="run recovery").start()
+    behind_proxy = settings.SECURE_PROXY_SSL_HEADER is not None
+    server = Server(
+        application=application,
+        endpoints=build_endpoint_description_strings(host=settings.BIND_HOST, port=settings.BIND_PORT),
+        server_name="agentweb",
+        proxy_forwarded_address_header="X-Forwarded-For" if behind_proxy else None,
+        proxy_forwarded_port_header="X-Forwarded-Port" if behind_proxy else None,
+        proxy_forwarded_proto_header="X-Forwarded-Proto" if behind_proxy else None,
+        # Pages open in a browser hold sockets; ending must not wait for them.
+        application_close_timeout=3,
+        verbosity=0,
+    )
+    server.run()
+    # Daphne logs that it could not listen and returns.
+    return 0 if server.listening_addresses else 1
+
+
+def sweep_forever() -> None:
+    """Recovery of runs, beside the worker's own: it must also happen while no worker lives."""
+    from django.db import DatabaseError, close_old_connections
+
+    from sessions_app.runner import recovery
+
+    while True:
+        time.sleep(SWEEP_SECONDS)
+        try:
+            close_old_connections()
+            recovery.sweep()
+        except DatabaseError as error:
+            logger.warning("the sweep for lost runs was put off: %s", error)
+        except Exception:
+            logger.exception("the sweep for lost runs failed")
+
+
+def work(threads: int | None = None) -> int:
+    """Carries out runs until SIGTERM; then they save what they have (sessions_app.tasks)."""
+    set_up_django()
+    from django.conf import settings
+
+    from agentweb.celery import app
+
+    app.worker_main(
+        [
+            "--quiet",
+            "worker",
+            "--pool=threads",
+            f"--concurrency={threads or settings.WORKER_THREADS}",
+            "--without-gossip",
+            "--without-mingle",
+            "--without-heartbeat",
+            "--loglevel=WARNING",
+        ]
+    )
+    return 0
