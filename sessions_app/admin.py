@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.db import models
@@ -10,8 +10,14 @@ from django.http import HttpRequest
 
 from sessions_app.models import Blob, Entry, Membership, ProviderKey, QueuedMessage, Run, Session, Workspace
 
+if TYPE_CHECKING:
+    ModelAdmin = admin.ModelAdmin[Any]
+    TabularInline = admin.TabularInline[Any, Any]
+else:
+    ModelAdmin, TabularInline = admin.ModelAdmin, admin.TabularInline
 
-class ReadOnly(admin.ModelAdmin[models.Model]):
+
+class ReadOnly(ModelAdmin):
     """What only the product itself writes."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -24,14 +30,14 @@ class ReadOnly(admin.ModelAdmin[models.Model]):
         return False
 
 
-class MembershipInline(admin.TabularInline[Membership, Workspace]):
+class MembershipInline(TabularInline):
     model = Membership
     extra = 1
     autocomplete_fields = ["user"]
 
 
 @admin.register(Workspace)
-class WorkspaceAdmin(admin.ModelAdmin[Workspace]):
+class WorkspaceAdmin(ModelAdmin):
     list_display = ["name", "path", "created_at"]
     search_fields = ["name", "path"]
     inlines = [MembershipInline]
@@ -87,4 +93,4 @@ class ProviderKeyAdmin(ReadOnly):
     fields = ["provider", "user", "base_url", "models_offered", "updated_at"]
 
     def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
-        return admin.ModelAdmin.has_delete_permission(self, request, obj)
+        return ModelAdmin.has_delete_permission(self, request, obj)

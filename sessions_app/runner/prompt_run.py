@@ -26,10 +26,11 @@ from sessions_app.agent.events import (
 )
 from sessions_app.agent.hooks import Hooks
 from sessions_app.agent.loop import Limits, run_agent
-from sessions_app.agent.models_catalogue import ModelInfo, find_model
+from sessions_app.agent.models_catalogue import ModelInfo, describe_model
 from sessions_app.agent.providers import create_provider
 from sessions_app.agent.providers.base import Provider, ProviderError
 from sessions_app.agent.sandboxes.base import SandboxError
+from sessions_app.agent.sandboxes.environment import ALLOWED
 from sessions_app.agent.sandboxes.local import LocalSandbox
 from sessions_app.agent.system_prompt import build_system_prompt, find_context_files
 from sessions_app.agent.tools import create_tools
@@ -244,12 +245,7 @@ class PromptRun:
         """Everything the loop is given. Raises CannotStart with what a person can do."""
         if problem := local_execution_problem():
             raise CannotStart(problem, "execution_not_allowed")
-        model = find_model(self.run.provider, self.run.model)
-        if model is None:
-            raise CannotStart(
-                f"There is no model {self.run.model!r} of {self.run.provider!r}. Choose another one above.",
-                "unknown_model",
-            )
+        model = describe_model(self.run.provider, self.run.model)
         provider = self._provider(model)
         folder = Path(self.session.workspace.path)
         if not folder.is_dir():
@@ -262,7 +258,7 @@ class PromptRun:
                 folder,
                 roots=settings.TOOL_ROOTS,
                 run_marker=self.run.marker,
-                env_allow=settings.TOOL_ENVIRONMENT,
+                env_allow=(*ALLOWED, *settings.TOOL_ENVIRONMENT),
                 max_timeout=settings.TOOL_MAX_SECONDS,
                 spill_dir=settings.SPILL_DIR,
             )
@@ -287,13 +283,10 @@ class PromptRun:
                 f"There is no key for {label}. Add one on the Keys page, or choose the demo model.",
                 "missing_key",
             )
-        options: Json = {}
-        if model.provider == "demo":
-            options["pace"] = settings.DEMO_PACE
-        elif model.provider == "scripted":
-            options["script"] = settings.SCRIPTED_PROVIDER_FILE
+        options: Json = {"pace": settings.DEMO_PACE} if model.provider == "demo" else {}
+        address = settings.SCRIPTED_PROVIDER_FILE if model.provider == "scripted" else found.base_url
         try:
-            return create_provider(model.provider, api_key=found.api_key, base_url=found.base_url, **options)
+            return create_provider(model.provider, api_key=found.api_key, base_url=address, **options)
         except ProviderError as error:
             raise CannotStart(str(error), error.kind) from error
 

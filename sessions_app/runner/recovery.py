@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from sessions_app import entry_log, live
 from sessions_app.agent.partial_answer import Unfinished, unfinished_of
-from sessions_app.agent.sandboxes.local import kill_marked
+from sessions_app.agent.sandboxes.processes import kill_marked
 from sessions_app.models import Run
 from sessions_app.runner.active_run import close_open_calls, end_run
 from sessions_app.transactions import write_transaction

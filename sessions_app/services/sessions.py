@@ -10,14 +10,21 @@ from django.conf import settings
 from django.utils import timezone
 
 from sessions_app import blobs, entry_log, live, provider_keys
-from sessions_app.agent.models_catalogue import MODELS, find_model
+from sessions_app.agent.models_catalogue import (
+    ANTHROPIC_MODELS,
+    DEMO_MODEL,
+    LEVELS,
+    SCRIPTED_MODEL,
+    ModelInfo,
+    clamp_level,
+    describe_model,
+)
 from sessions_app.core.errors import SessionError
 from sessions_app.formats import jsonl
 from sessions_app.models import Entry, Session, Workspace
 from sessions_app.services.errors import BadInput
 from sessions_app.transactions import write_transaction
 
-LEVELS = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
 _LONGEST_LABEL = 200
 
 
@@ -44,45 +51,25 @@ class ModelChoice:
 
 def available_models(user: Any) -> list[ModelChoice]:
     """All models a session of this user may name, the demo model first; those without a key say so."""
-    choices = [
-        ModelChoice(
-            "demo", "demo", "Demo model", "Offline", False, find_model("demo", "demo").context_window, ()
-        )
-    ]  # type: ignore[union-attr]
-    with_key = provider_keys.credentials(user, "anthropic").usable_for("anthropic")
-    choices += [
-        ModelChoice(
-            model.provider,
-            model.id,
-            model.name,
-            "Anthropic",
-            not with_key,
-            model.context_window,
-            model.levels,
-        )
-        for model in MODELS
-        if model.provider == "anthropic"
-    ]
+    keyless = not provider_keys.credentials(user, "anthropic").usable_for("anthropic")
     own_server = provider_keys.credentials(user, "openai-compatible")
-    for name in own_server.models:
-        model = find_model("openai-compatible", name)
-        if model is not None:
-            choices.append(
-                ModelChoice(
-                    model.provider,
-                    name,
-                    name,
-                    "Your server",
-                    not own_server.base_url,
-                    model.context_window,
-                    model.levels,
-                )
-            )
-    if settings.SCRIPTED_PROVIDER_FILE:
-        choices.append(
-            ModelChoice("scripted", "scripted", "Scripted model", "Tests", False, 200_000, LEVELS[1:])
+    choices = [_as_choice(DEMO_MODEL, "Offline")]
+    choices += [_as_choice(model, "Anthropic", missing_key=keyless) for model in ANTHROPIC_MODELS]
+    choices += [
+        _as_choice(
+            describe_model("openai-compatible", name), "Your server", missing_key=not own_server.base_url
         )
+        for name in own_server.models
+    ]
+    if settings.SCRIPTED_PROVIDER_FILE:
+        choices.append(_as_choice(SCRIPTED_MODEL, "Tests"))
     return choices
+
+
+def _as_choice(model: ModelInfo, group: str, *, missing_key: bool = False) -> ModelChoice:
+    return ModelChoice(
+        model.provider, model.id, model.name, group, missing_key, model.context_window, tuple(model.levels)
+    )
 
 
 def default_model(user: Any) -> ModelChoice:
@@ -231,10 +218,4 @@ def _clamped(level: str, choice: ModelChoice) -> str:
     """The next level up that the model knows, else the next one down (04 §6)."""
     if level not in LEVELS:
         raise BadInput(f"{level!r} is no thinking level.", f"There are {', '.join(LEVELS)}.")
-    known = ("off", *choice.levels)
-    if level in known:
-        return level
-    place = LEVELS.index(level)
-    above = [known_level for known_level in LEVELS[place:] if known_level in known]
-    below = [known_level for known_level in LEVELS[:place] if known_level in known]
-    return above[0] if above else below[-1]
+    return clamp_level(level, describe_model(choice.provider, choice.model))
