@@ -1,0 +1,42 @@
+"""The addresses of pages and commands; each leads to the view of the same name."""
+
+from __future__ import annotations
+
+from django.urls import include, path
+
+from sessions_app import views
+
+session_urls = [
+    path("", views.session, name="session"),
+    path("older/", views.session_older, name="session_older"),
+    path("prompt/", views.submit_prompt, name="submit_prompt"),
+    path("stop/", views.stop_run, name="stop_run"),
+    path("continue/", views.continue_run, name="continue_run"),
+    path("model/", views.choose_model, name="choose_model"),
+    path("name/", views.rename_session, name="rename_session"),
+    path("queue/<int:id>/", views.edit_queued, name="edit_queued"),
+    path("entries/<int:seq>/", views.entry, name="entry"),
+    path("entries/<int:seq>/go/", views.navigate, name="navigate"),
+    path("entries/<int:seq>/branch/", views.edit_and_branch, name="edit_and_branch"),
+    path("entries/<int:seq>/label/", views.label, name="label"),
+    path("undo/", views.undo, name="undo"),
+    path("tree/", views.session_tree, name="session_tree"),
+    path("export/", views.session_export, name="session_export"),
+    path("blobs/<str:sha>/<path:name>", views.session_blob, name="session_blob"),
+]
+
+urlpatterns = [
+    path("", views.session_list, name="session_list"),
+    path("login/", views.login, name="login"),
+    path("login/<str:token>/", views.login_link, name="login_link"),
+    path("logout/", views.logout, name="logout"),
+    path("welcome/", views.welcome, name="welcome"),
+    path("workspaces/new/", views.workspace_add, name="workspace_add"),
+    path("workspaces/folders/", views.folder_listing, name="folder_listing"),
+    path("keys/", views.provider_keys, name="provider_keys"),
+    path("health/", views.health, name="health"),
+    path("version/", views.version, name="version"),
+    path("s/new/", views.session_new, name="session_new"),
+    path("s/import/", views.session_import, name="session_import"),
+    path("s/<uuid:key>/", include(session_urls)),
+]

@@ -1,0 +1,198 @@
+"""Where work begins: the list of sessions with an empty composer, and the first run."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from pathlib import Path
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from sessions_app import formats, provider_keys, session_rows
+from sessions_app.forms import SUGGESTED_JOBS, BeginForm, WelcomeForm
+from sessions_app.models import Session, Workspace
+from sessions_app.services import runs, sessions, workspaces
+from sessions_app.services.errors import ServiceError
+from sessions_app.views.errors import problem, tells_errors, wants_fragment
+from sessions_app.views.workspaces import first_listing
+
+TOUR = Path(formats.__file__).with_name("tour.jsonl")
+
+
+@require_http_methods(["GET", "POST"])
+@tells_errors
+def session_list(request: HttpRequest) -> HttpResponse:
+    """GET: the composer and the sessions (for htmx only the list, filtered by `q`). POST: begin a session with
+    `text` in `workspace`, or with `tour` open the tour."""
+    if request.method == "POST":
+        return begin(request)
+    query = request.GET.get("q", "").strip()
+    if wants_fragment(request):
+        facts = {
+            "groups": session_rows.grouped(request.user, query),
+            "query": query,
+            "current": uuid_or_none(request.GET.get("current", "")),
+        }
+        return render(request, "sessions_app/_sessions_nav.html", facts)
+    mine = Workspace.objects.may_edit(request.user)
+    if not mine.exists() and not Workspace.objects.visible_to(request.user).exists():
+        return redirect("welcome")
+    return render(request, "sessions_app/session_list.html", composer_facts(request, query))
+
+
+def composer_facts(request: HttpRequest, query: str) -> dict[str, Any]:
+    """The folder comes from `?workspace=`, else it is the one of the newest session."""
+    choices = list(Workspace.objects.may_edit(request.user).order_by("name"))
+    newest = (
+        Session.objects.may_edit(request.user)
+        .order_by("-updated_at")
+        .values_list("workspace", flat=True)
+        .first()
+    )
+    wanted = request.GET.get("workspace", "")
+    asked = (
+        [it for it in choices if str(it.pk) == wanted] or [it for it in choices if it.pk == newest] or choices
+    )
+    chosen = asked[0] if asked else None
+    models = sessions.available_models(request.user)
+    return {
+        "page": "sessions",
+        "query": query,
+        "found": session_rows.grouped(request.user, query) if query else None,
+        "workspaces": [
+            {"pk": it.pk, "name": it.name, "path": session_rows.short_path(it.path)} for it in choices
+        ],
+        "chosen": chosen,
+        "folder_problem": workspaces.folder_problem(chosen) if chosen else "",
+        "models": models,
+        "model": sessions.default_model(request.user),
+        "jobs": SUGGESTED_JOBS,
+        "key": uuid.uuid4().hex,
+        "tour": TOUR.exists(),
+    }
+
+
+def begin(request: HttpRequest) -> HttpResponse:
+    """A session with its first message; nothing is left behind when the message is refused."""
+    form = BeginForm(request.POST, request.FILES, user=request.user)
+    if "tour" in request.POST:
+        workspace = (
+            Workspace.objects.may_edit(request.user)
+            .filter(pk=number(request.POST.get("workspace", "")))
+            .first()
+        )
+        if workspace is None:
+            return problem(request, "Choose one of your folders.")
+        return go(request, tour_session(request.user, workspace))
+    if not form.is_valid():
+        return problem(request, " ".join(error for errors in form.errors.values() for error in errors))
+    data = form.cleaned_data
+    provider, _slash, model = data["model"].partition("/")
+    session = start(
+        request.user,
+        data["workspace"],
+        form.first_words(),
+        images=data["images"],
+        key=data["key"],
+        provider=provider or None,
+        model=model or None,
+    )
+    return go(request, session)
+
+
+def start(
+    user: Any,
+    workspace: Workspace,
+    text: str,
+    *,
+    images: list[dict[str, str]] | None = None,
+    key: str = "",
+    provider: str | None = None,
+    model: str | None = None,
+) -> Session:
+    """The session in which the words were said. Raises ServiceError."""
+    runs.checked_words(text, images or [])
+    session = sessions.create_session(workspace=workspace, owner=user, provider=provider, model=model)
+    try:
+        said = runs.submit_prompt(session=session, author=user, text=text, images=images or [], key=key)
+    except ServiceError:
+        session.delete()
+        raise
+    if said.run is not None and said.run.session_id != session.pk:
+        # The form was sent twice: the first one counts.
+        session.delete()
+        return said.run.session
+    return session
+
+
+def go(request: HttpRequest, session: Session) -> HttpResponse:
+    address = reverse("session", args=[session.key])
+    if wants_fragment(request):
+        return HttpResponse(status=204, headers={"HX-Redirect": address})
+    return redirect(address)
+
+
+def tour_session(user: Any, workspace: Workspace) -> Session:
+    """The tour, brought in once per user: its file's id tells."""
+    text = TOUR.read_text(encoding="utf-8")
+    file_id = json.loads(text.partition("\n")[0])["id"]
+    there = Session.objects.visible_to(user).filter(owner=user, file_id=file_id).first()
+    return there or sessions.import_session_text(workspace=workspace, owner=user, text=text, name=TOUR.name)
+
+
+@sensitive_post_parameters("secret")
+@require_http_methods(["GET", "POST"])
+def welcome(request: HttpRequest) -> HttpResponse:
+    """The first run on one page: a folder, a model, a first job."""
+    form = WelcomeForm(request.POST or None, initial={"provider": "demo", "job": "1", "create": False})
+    remedy = ""
+    if request.method == "POST" and form.is_valid():
+        try:
+            return redirect("session", set_up(request.user, form).key)
+        except ServiceError as error:
+            form.add_error("path", str(error))
+            remedy = error.remedy
+    facts = {
+        "form": form,
+        "remedy": remedy,
+        "listing": first_listing(form["path"].value() or ""),
+        "jobs": SUGGESTED_JOBS,
+        "keys": provider_keys.key_status(request.user),
+        "tour": TOUR.exists(),
+        "page": "welcome",
+    }
+    return render(request, "sessions_app/welcome.html", facts, status=422 if form.errors else 200)
+
+
+def set_up(user: Any, form: WelcomeForm) -> Session:
+    """Folder, key and first session, in that order; each is kept should a later one be refused."""
+    data = form.cleaned_data
+    workspace = workspaces.add_workspace(
+        user=user, path=data["path"], name=data["name"], create=data["create"]
+    )
+    if data["provider"] != "demo":
+        provider_keys.save_key(
+            user=user,
+            provider=data["provider"],
+            secret=data["secret"] or None,
+            base_url=data["base_url"],
+            models_offered=data["models_offered"],
+        )
+    words = form.first_words()
+    return start(user, workspace, words) if words else tour_session(user, workspace)
+
+
+def uuid_or_none(text: str) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        return None
+
+
+def number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 18 else 0

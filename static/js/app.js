@@ -1,0 +1,121 @@
+// What every page shares: elements imported when they appear, single-key shortcuts, notices, and the state
+// of the connection.
+
+const modules = JSON.parse(document.querySelector("script[type=importmap]").textContent).imports;
+
+function importElements(root) {
+  for (const element of root.querySelectorAll(":not(:defined)")) {
+    const name = element.localName;
+    if (name in modules) import(name);
+  }
+}
+
+importElements(document);
+document.addEventListener("htmx:load", (event) => importElements(event.target.parentElement ?? document));
+
+// ---- keys ----------------------------------------------------------------------------------------------
+
+const writes = "input:not([type=radio], [type=checkbox], [type=button], [type=submit]), textarea, select, [contenteditable=true]";
+const singleKeys = document.getElementById("single-keys");
+
+function remembered(name) {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+function remember(name, value) {
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    // Storage may be switched off; the choice then lasts as long as the page.
+  }
+}
+
+if (singleKeys) {
+  singleKeys.checked = remembered("agentweb-single-keys") !== "off";
+  singleKeys.addEventListener("change", () => remember("agentweb-single-keys", singleKeys.checked ? "on" : "off"));
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (event.target.closest?.(writes) || document.querySelector("dialog[open]") || !singleKeys?.checked) return;
+  const control = [...document.querySelectorAll("[data-shortcut]")].find((it) => it.dataset.shortcut === event.key);
+  if (!control) return;
+  event.preventDefault();
+  if (control.matches(writes)) reach(control);
+  else control.click();
+});
+
+// A field inside a drawer is shown first.
+function reach(field) {
+  const drawer = field.closest("drawer-panel");
+  drawer?.show?.();
+  requestAnimationFrame(() => {
+    field.focus();
+    field.select?.();
+  });
+}
+
+// ---- clicks that need no element of their own ----------------------------------------------------------
+
+document.addEventListener("click", (event) => {
+  const control = event.target.closest?.("[data-dismiss], [data-shows], [data-opens], [data-closes]");
+  if (!control) return;
+  const { shows, opens, closes } = control.dataset;
+  if ("dismiss" in control.dataset) control.closest("[role=alert], [role=status]").remove();
+  if (shows) {
+    control.closest("[popover]")?.hidePopover();
+    document.getElementById(shows).showModal();
+  }
+  if (opens) document.getElementById(opens).show();
+  if (closes) document.getElementById(closes).hide();
+});
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a[href*='#']");
+  if (!link || link.pathname !== location.pathname || event.ctrlKey || event.metaKey) return;
+  const field = document.getElementById(link.hash.slice(1));
+  if (!field?.matches(writes)) return;
+  event.preventDefault();
+  document.querySelectorAll("drawer-panel[data-open]").forEach((drawer) => drawer.hide());
+  field.focus();
+});
+
+// ---- notices -------------------------------------------------------------------------------------------
+
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (!event.target.closest("[data-quiet]")) document.getElementById("notices")?.replaceChildren();
+});
+
+// A poll is no reason to complain: the state of the connection says what happened.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  if (event.detail.isError && event.detail.requestConfig.elt.closest("[data-quiet]")) event.detail.shouldSwap = false;
+});
+
+// ---- connection ----------------------------------------------------------------------------------------
+
+// On a session page the stream knows better, and says so itself.
+const connection = document.querySelector("session-stream") ? null : document.getElementById("connection");
+const words = connection?.dataset ?? {};
+
+function tell(state, text) {
+  if (!connection || connection.dataset.state === state) return;
+  connection.dataset.state = state;
+  connection.textContent = text;
+}
+
+function lost() {
+  const time = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  tell("offline", words.offline.replace("{time}", time));
+}
+
+window.addEventListener("offline", lost);
+document.addEventListener("htmx:sendError", lost);
+document.addEventListener("htmx:timeout", lost);
+document.addEventListener("htmx:afterOnLoad", (event) => {
+  if (event.detail.xhr.status === 401) tell("signed-out", words.signedOut);
+  else tell("online", words.online);
+});

@@ -1,0 +1,40 @@
+// The empty composer: Enter sends, another folder shows its own page with the words kept, chosen images are named.
+
+class JobStarter extends HTMLElement {
+  connectedCallback() {
+    this.addEventListener("keydown", this.#keyed);
+    this.addEventListener("change", this.#changed);
+    const kept = sessionStorage.getItem("agentweb-begin");
+    sessionStorage.removeItem("agentweb-begin");
+    if (kept && !this.#text.value) this.#text.value = kept;
+  }
+
+  disconnectedCallback() {
+    this.removeEventListener("keydown", this.#keyed);
+    this.removeEventListener("change", this.#changed);
+  }
+
+  get #text() {
+    return this.querySelector("textarea");
+  }
+
+  #keyed = (event) => {
+    if (event.target !== this.#text || event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    const send = this.querySelector("[data-send]");
+    send.form.requestSubmit(send);
+  };
+
+  #changed = (event) => {
+    const { folders } = event.target.dataset;
+    if (folders) {
+      sessionStorage.setItem("agentweb-begin", this.#text.value);
+      location.assign(folders + encodeURIComponent(event.target.value));
+    }
+    if (event.target.name === "images") {
+      this.querySelector("[data-attached]").textContent = [...event.target.files].map((file) => file.name).join(", ");
+    }
+  };
+}
+
+customElements.define("job-starter", JobStarter);
