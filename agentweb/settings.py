@@ -193,7 +193,15 @@ CELERY_TASK_IGNORE_RESULT = True
 # A tool call runs at most once: no redelivery by the broker. Runs have a lease in the database instead.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 7 * 24 * 3600}
+# A command of a person does not wait for a broker that is away: the sweep hands the run on later.
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 7 * 24 * 3600,
+    "socket_connect_timeout": 2,
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0.1,
+    "interval_max": 0.1,
+}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False

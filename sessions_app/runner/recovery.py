@@ -10,6 +10,7 @@ from typing import Any
 
 from celery import current_app
 from django.utils import timezone
+from kombu.exceptions import OperationalError
 
 from sessions_app import entry_log, live
 from sessions_app.agent.partial_answer import Unfinished, unfinished_of
@@ -34,7 +35,7 @@ def enqueue(run_id: int) -> None:
     """Hand a run to whichever worker is free. Never raises: the sweep tries again when the broker is back."""
     try:
         current_app.send_task(RUN_TASK, args=[run_id], retry=False)
-    except (OSError, current_app.connection_for_write().connection_errors) as error:
+    except (OSError, OperationalError) as error:
         logger.warning("the broker did not take run %s: %s", run_id, error)
 
 
