@@ -64,8 +64,8 @@ class Sandbox(Protocol):
         """
         ...
 
-    def is_ignored(self, path: Path, *, is_dir: bool) -> bool:
-        """Whether `walk` would leave this out."""
+    def ignored_below(self, path: Path) -> Callable[[Path, bool], bool]:
+        """Tells for (path, is_dir) below `path` whether `walk(path)` would leave it out."""
         ...
 
     def program(self, *names: str) -> str | None:

@@ -10,6 +10,8 @@ from pathspec import GitIgnoreSpec
 FILE_NAME = ".gitignore"
 _NEVER = ".git"
 _LONGEST = 1 << 20  # bytes of an ignore file that are looked at
+_LONGEST_PATTERN = 1000
+_MOST_STARS = 3
 
 
 class IgnoreRules:
@@ -62,9 +64,21 @@ def _parsed(content: bytes) -> GitIgnoreSpec:
     """Line by line, so that one malformed pattern does not cost the others."""
     lines = []
     for line in content.decode("utf-8-sig", "replace").splitlines():
+        if _is_costly(line):
+            continue
         try:
             GitIgnoreSpec.from_lines([line])
         except ValueError:
             continue
         lines.append(line)
     return GitIgnoreSpec.from_lines(lines)
+
+
+def _is_costly(pattern: str) -> bool:
+    """Whether a hostile file name could keep the pattern busy for minutes: it is tried by backtracking."""
+    parts = pattern.split("/")
+    return (
+        len(pattern) > _LONGEST_PATTERN
+        or parts.count("**") > _MOST_STARS
+        or any(part.count("*") > _MOST_STARS for part in parts)
+    )

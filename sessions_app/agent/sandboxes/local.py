@@ -108,8 +108,9 @@ class LocalSandbox:
                 except SandboxError:
                     continue  # unreadable, or gone meanwhile
 
-    def is_ignored(self, path: Path, *, is_dir: bool) -> bool:
-        return self._rules(path).leaves_out(path, is_dir=is_dir)
+    def ignored_below(self, path: Path) -> Callable[[Path, bool], bool]:
+        rules = self._rules(self._files.real(path))
+        return lambda found, is_dir: rules.leaves_out(found, is_dir=is_dir)
 
     def program(self, *names: str) -> str | None:
         search = self._environment({})["PATH"]
@@ -175,7 +176,9 @@ class LocalSandbox:
         return path
 
     def _rules(self, path: Path) -> IgnoreRules:
-        return IgnoreRules(self._files.root_of(path), self._ignore_file)
+        """Those of the whole workspace; who names an ignored folder wants to see what is in it."""
+        rules = IgnoreRules(self._files.root_of(path), self._ignore_file)
+        return IgnoreRules(path, self._ignore_file) if rules.leaves_out(path, is_dir=True) else rules
 
     def _ignore_file(self, path: Path, limit: int) -> bytes | None:
         try:

@@ -25,6 +25,7 @@ KILL_SECONDS = 2.5
 _PROC = Path("/proc")
 _LIMIT_UNIT = 512  # a shell counts core limits in such blocks
 _NUMBER_BITS = 16
+_LOOKS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +75,14 @@ def kill(mark: Mark, *, seconds: float = KILL_SECONDS) -> int:
     """As `kill_marked`."""
     killed: set[int] = set()
     give_up = time.monotonic() + seconds
-    rounds = 0
     while time.monotonic() < give_up:
-        found = set(_marked(mark))
-        if not found:
-            break
-        if rounds >= 2:
-            # Something forks faster than it dies: hold everything still before the next blow.
-            found |= _hold_still(mark, found)
-        for process in found:
+        found = False
+        for process in _marked(mark):  # each at once: what forks must not get the time to
+            found = True
             if _send(process, signal.SIGKILL, mark):
                 killed.add(process)
-        rounds += 1
+        if not found:
+            break
         time.sleep(0.005)  # a killed process needs a moment to go
     return len(killed)
 
@@ -94,20 +91,17 @@ def survivors(mark: Mark) -> int:
     return len(list(_marked(mark)))
 
 
-def _hold_still(mark: Mark, found: set[int]) -> set[int]:
-    for process in found:
-        _send(process, signal.SIGSTOP, mark)
-    more = set(_marked(mark)) - found
-    for process in more:
-        _send(process, signal.SIGSTOP, mark)
-    return more
-
-
 def _marked(mark: Mark) -> Iterator[int]:
-    own = os.getpid()
-    for process in psutil.pids() if sys.platform == "darwin" else _linux_ids():
-        if process != own and _carries(process, mark):
-            yield process
+    """Looks again for what was born while it looked: a chain of forks has mostly moved on meanwhile."""
+    seen = {os.getpid()}
+    for _ in range(_LOOKS):
+        fresh = set(psutil.pids() if sys.platform == "darwin" else _linux_ids()) - seen
+        if not fresh:
+            return
+        for process in sorted(fresh, reverse=True):
+            if _carries(process, mark):
+                yield process
+        seen |= fresh
 
 
 def _linux_ids() -> list[int]:
