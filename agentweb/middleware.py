@@ -99,6 +99,7 @@ def page_context(request: HttpRequest) -> dict[str, Any]:
         "htmx_config": HTMX_CONFIG,
         "import_map": import_map(),
         "sessions_nav": partial(session_rows.grouped, user) if signed_in else [],
+        "running_count": partial(session_rows.running_count, user) if signed_in else 0,
         "demo_only": partial(has_no_key, user) if signed_in else False,
     }
 

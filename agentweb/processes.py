@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 
@@ -60,6 +61,8 @@ def sweep_forever() -> None:
 
 def work(threads: int | None = None) -> int:
     """Carries out runs until SIGTERM; then they save what they have (sessions_app.tasks)."""
+    # Celery would run the system checks, which load all pages: memory and a second for nothing.
+    os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
     set_up_django()
     from django.conf import settings
 

@@ -118,6 +118,7 @@ def own_worker(data: Path, interruption: Interruption) -> Iterator[None]:
             supervisor.run(ready.set)
         except BaseException as error:  # noqa: BLE001  (raised again in the main thread)
             problems.append(error)
+            interruption.wanted = True
         finally:
             ready.set()
 
@@ -132,6 +133,8 @@ def own_worker(data: Path, interruption: Interruption) -> Iterator[None]:
         if interruption.wanted:
             raise Problem("Stopped.", code=STOPPED)
         yield
+        if problems:
+            raise problems[0]
     finally:
         supervisor.stop()
         thread.join()

@@ -77,6 +77,8 @@ class Supervisor:
                     on_ready()
                 while not self.stopping.wait(TICK_SECONDS):
                     self.tend()
+                    if not self.options.web:
+                        self.refuse_broken_children()
             finally:
                 self.stopping.set()
                 self.end()
@@ -113,7 +115,7 @@ class Supervisor:
             if not child.alive:
                 words = " / ".join(list(child.last_lines)[-3:])
                 if set_aside:
-                    raise Problem(f"The embedded broker does not start: {words}", f"See {child.log}.")
+                    raise does_not_start(child)
                 self.say(f"The broker can't load its files ({words}); they are now in "
                          f"{broker.set_aside(self.options.data)}.")  # fmt: skip
                 set_aside = True
@@ -167,12 +169,16 @@ class Supervisor:
         deadline = time.monotonic() + READY_SECONDS
         while not self.stopping.is_set() and not pages_answer(self.options.host, self.port):
             self.tend()
-            broken = next((child for child in self.children if child.failures >= 3), None)
-            if broken or time.monotonic() > deadline:
-                child = broken or self.children[-1]
-                words = " / ".join(list(child.last_lines)[-3:])
-                raise Problem(f"The {child.spec.name} does not start: {words}", f"See {child.log}.")
+            self.refuse_broken_children()
+            if time.monotonic() > deadline:
+                raise does_not_start(self.children[-1])
             self.stopping.wait(0.1)
+
+    def refuse_broken_children(self) -> None:
+        """Nobody waits for a process that dies again and again; a server that has been up goes on trying."""
+        for child in self.children:
+            if child.failures >= 3:
+                raise does_not_start(child)
 
     def tend(self) -> None:
         for child in self.children:
@@ -217,6 +223,11 @@ class Supervisor:
     def time(self, what: str) -> None:
         if self.options.verbose:
             self.say(f"{time.monotonic() - self.began:6.2f} s  {what}")
+
+
+def does_not_start(child: Child) -> Problem:
+    words = " / ".join(list(child.last_lines)[-3:])
+    return Problem(f"The {child.spec.name} does not start: {words}", f"See {child.log}.")
 
 
 def uses_external_broker() -> bool:
