@@ -15,6 +15,7 @@ from django.db import connection
 from django.utils import timezone
 
 from sessions_app.agent.partial_answer import Unfinished
+from sessions_app.agent.providers.base import ToolSpec
 from sessions_app.models import Blob, BlobUse, Entry, QueuedMessage, Run, Session
 from sessions_app.runner import active_run, recovery
 from sessions_app.runner.heartbeat import heartbeat
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 Json = dict[str, Any]
+LS = ToolSpec("ls", "lists", {"type": "object"})
 Play = Callable[..., Run]
 
 
@@ -354,3 +356,45 @@ def test_two_workers_claim_a_run_once(play: Play, session: Session) -> None:
     run = play.prepare([])  # type: ignore[attr-defined]
     assert active_run.claim(run.pk) is not None
     assert active_run.claim(run.pk) is None
+
+
+# --- metadata while a run is active ---
+
+
+@pytest.mark.django_db(transaction=True)
+def test_labels_and_names_written_during_a_run_go_behind_its_tail_and_never_into_a_request(
+    play: Play, session: Session, alice: User
+) -> None:
+    """B43: whatever comes between a call and its result is no message."""
+    from sessions_app import entry_log
+    from sessions_app.agent.request_guard import make_valid
+    from sessions_app.services import sessions
+
+    turns = 12
+    run = play.prepare(*[[{"call": "ls", "arguments": {}}]] * turns, [{"text": "end"}])  # type: ignore[attr-defined]
+    begun = threading.Event()
+
+    def annotate() -> None:
+        try:
+            begun.wait(5)
+            first = session.entries.order_by("seq")[0]
+            for number in range(30):
+                sessions.set_label(session=session, author=alice, entry=first, label=f"label {number}")
+                sessions.rename_session(session=session, author=alice, name=f"name {number}")
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=annotate)
+    thread.start()
+    begun.set()
+    run_prompt(run.pk)
+    thread.join(20)
+    run.refresh_from_db()
+    session.refresh_from_db()
+    assert (run.status, run.error) == ("completed", "")
+    assert session.entries.filter(kind="label").count() == 30
+    assert roles(session).count("toolResult") == turns
+    assert len(entry_log.path_to(session.leaf)) == session.entries.count()  # type: ignore[arg-type]
+    context = entry_log.load_context(session).messages
+    repairs = make_valid(context, provider="scripted", model="scripted", tools=(LS,), images=True).repairs
+    assert repairs == []
