@@ -74,6 +74,7 @@ _cleaner = nh3.Cleaner(
     url_schemes={"http", "https", "mailto"},
     url_relative="deny",
 )
+_OVERRIDES = {code: f"<U+{code:04X}>" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 _address = re.compile(r"(?:https?://[^\s/]|mailto:[^\s])", re.IGNORECASE)
 _bare_url = re.compile(r"https?://[^\s<>\"'`|\\^{}\x00-\x1f]{1,2000}", re.IGNORECASE)
 _fence_start = re.compile(r"(`{3,}|~{3,})[^\n]*\n")
@@ -87,9 +88,11 @@ def render_markdown(text: str) -> str:
 
 
 def well_formed(text: str) -> str:
-    """The text without halves of surrogate pairs, which JSON allows and no encoder or sanitiser takes."""
+    """The text without halves of surrogate pairs, which JSON allows and no encoder or sanitiser takes, and with
+    direction overrides spelled out: code must not read differently from what it is."""
     if text.isascii():
         return text
+    text = text.translate(_OVERRIDES)
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -69,12 +69,12 @@ def test_a_delta_leaves_within_the_batch_time_and_other_events_at_once(broker: B
     stream = live.RunStream(1, 1)
     with broker.client() as client:
         stream.add(text_delta("first"))
-        wait_until(lambda: client.xlen("agentweb:run:1") == 1, 0.15)
+        wait_until(lambda: client.xlen("agentweb:run:1") == 1, 2)
         stream.add(text_delta("second"))
         time.sleep(0.05)
         assert client.xlen("agentweb:run:1") == 1
         stream.add({"type": "turn_end"})
-        wait_until(lambda: client.xlen("agentweb:run:1") == 2, 0.1)
+        wait_until(lambda: client.xlen("agentweb:run:1") == 2, 0.15)
         batch = json.loads(client.xrevrange("agentweb:run:1", count=1)[0][1][b"e"])
         assert [e["type"] for e in batch] == ["message_update", "turn_end"]
         time.sleep(0.21)

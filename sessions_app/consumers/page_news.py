@@ -1,0 +1,158 @@
+"""What a page doesn't show yet: read from the rows with the viewer's permission, each time anew."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.contrib import auth
+from django.contrib.sessions.backends.base import SessionBase
+from django.http import HttpRequest
+
+from sessions_app import entry_log, fragments
+from sessions_app.models import AnyUser, Entry, Run, Session
+
+Json = dict[str, Any]
+
+# More new entries than this are not sent one by one: the browser fetches the transcript.
+MOST_APPENDED = 100
+
+PARTS = ("queue", "run-status", "session-meta", "session-tree")
+_WORDS: dict[str, str] = {
+    Run.Status.RUNNING: "The agent is at work.",
+    Run.Status.COMPLETED: "The agent has finished.",
+    Run.Status.FAILED: "The agent's job failed.",
+    Run.Status.STOPPED: "The agent was stopped.",
+    Run.Status.INTERRUPTED: "The agent's job was interrupted.",
+    Run.Status.LIMITED: "The agent stopped at a limit.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a page has: the newest seq of the session, its leaf's seq (0: none), and its newest run with status."""
+
+    seq: int = 0
+    leaf: int = 0
+    run: int | None = None
+    status: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Frames to send, what the page shows after them, and the run to follow, if one is active."""
+
+    frames: list[Json] = field(default_factory=list)
+    shown: Shown = field(default_factory=Shown)
+    active_run: int | None = None
+    postponed: frozenset[str] = frozenset()
+
+
+def signed_in_user(session: SessionBase) -> AnyUser | None:
+    """The user of a browser session as it is in the store now; None once signed out, disabled or changed."""
+    request = HttpRequest()
+    request.session = type(session)(session.session_key)
+    user = auth.get_user(request)
+    return user if user.is_authenticated and user.is_active else None
+
+
+def find_session(user: AnyUser, key: Any) -> Session | None:
+    return Session.objects.visible_to(user).filter(key=key).first()
+
+
+def read_news(
+    user: AnyUser, session_pk: int, shown: Shown, parts: Collection[str], *, later: Collection[str] = ()
+) -> News | None:
+    """What has changed since `shown`, and those parts. None: the user may not see the session (any more).
+
+    Parts that a change makes old are rendered though they were not asked for. Those in `later` are not
+    rendered now but named in `postponed`.
+    """
+    session = (
+        Session.objects.visible_to(user).select_related("leaf", "workspace").filter(pk=session_pk).first()
+    )
+    if session is None:
+        return None
+    run = Run.objects.filter(session=session).order_by("-pk").first()
+    now = Shown(
+        seq=session.next_seq - 1,
+        leaf=session.leaf.seq if session.leaf else 0,
+        run=run.pk if run else None,
+        status=run.status if run else "",
+    )
+    wanted = set(parts)
+    frames: list[Json] = []
+    if now.leaf != shown.leaf:
+        frames.append(_entries_frame(session, shown, now, user))
+    if (now.run, now.status) != (shown.run, shown.status):
+        wanted |= {"run-status", "queue"}
+        frames += _words_about(now)
+    if now.seq != shown.seq or now.leaf != shown.leaf:
+        wanted |= {"session-meta", "session-tree"}
+    frames += [
+        {"t": "part", "target": part, "html": _render_part(part, session, user)}
+        for part in PARTS
+        if part in wanted and part not in later
+    ]
+    return News(frames, now, run.pk if run and run.is_active else None, frozenset(wanted.intersection(later)))
+
+
+def _entries_frame(session: Session, shown: Shown, now: Shown, user: AnyUser) -> Json:
+    entries = _continuation(session, shown.leaf)
+    frame: Json = {"t": "entries", "seq": now.seq, "leaf": now.leaf}
+    if entries is None:
+        return frame | {"path": "reset", "html": "", "replaces": []}
+    html = fragments.render_entries(entries, user=user)
+    return frame | {"path": "append", "html": html, "replaces": _replaced_by(entries)}
+
+
+def _continuation(session: Session, old_leaf_seq: int) -> list[Entry] | None:
+    """The entries between the page's leaf and the session's; None when the leaf has moved elsewhere."""
+    leaf = session.leaf
+    if leaf is None:
+        return None
+    from_depth = 0
+    old_leaf = None
+    if old_leaf_seq:
+        old_leaf = Entry.objects.only("pk", "depth").filter(session=session, seq=old_leaf_seq).first()
+        if old_leaf is None:
+            return None
+        from_depth = old_leaf.depth + 1
+    if not 0 <= leaf.depth - from_depth < MOST_APPENDED:
+        return None
+    entries = entry_log.load_path(leaf, from_depth=from_depth)
+    continues = bool(entries) and entries[0].parent_id == (old_leaf.pk if old_leaf else None)
+    return entries if continues else None
+
+
+def _replaced_by(entries: list[Entry]) -> list[str]:
+    """Keys of the previews in the live region that these entries take the place of."""
+    keys: list[str] = []
+    for entry in entries:
+        if entry.run_id is None:
+            continue
+        if entry.role == "assistant":
+            answers = Entry.objects.filter(run_id=entry.run_id, role="assistant", seq__lte=entry.seq).count()
+            keys.append(f"m{answers}")
+        elif entry.role == "toolResult":
+            call = entry.record.get("message", {}).get("toolCallId")
+            keys.append(str(call))
+    return keys
+
+
+def _words_about(now: Shown) -> list[Json]:
+    words = _WORDS.get(now.status)
+    return [{"t": "say", "text": words}] if words else []
+
+
+def _render_part(part: str, session: Session, user: AnyUser) -> str:
+    match part:
+        case "queue":
+            return fragments.render_queue(session, user=user)
+        case "run-status":
+            return fragments.render_run_status(session, user=user)
+        case "session-meta":
+            return fragments.render_session_meta(session, user=user)
+        case _:
+            return fragments.render_tree(session, user=user)

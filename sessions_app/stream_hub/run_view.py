@@ -1,0 +1,155 @@
+"""What a viewer sees of a run that is at work: the open answer and the running tools, as frames and as a whole."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from sessions_app.fragments import render_tool_running, tail_of
+from sessions_app.stream_hub.growing_answer import GrowingAnswer, Op
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+
+
+@dataclass(slots=True)
+class RunningTool:
+    """A running call: `{"id", "name", "arguments"}` and the end of its output."""
+
+    call: Json
+    tail: str = ""
+
+    def html(self) -> str:
+        return render_tool_running(self.call, tail=self.tail)
+
+    def start(self) -> list[Op]:
+        return [["tool", self.call["id"], self.html()]]
+
+    def grow(self) -> list[Op]:
+        return [["tooltail", self.call["id"], self.tail]]
+
+
+class RunView:
+    """Folds a run's events (spec 10) into something that can be shown.
+
+    `take` is cheap and may be called often; `ops` renders what has changed since it was last called.
+    """
+
+    def __init__(self) -> None:
+        self._answer: GrowingAnswer | None = None
+        self._tools: dict[str, RunningTool] = {}
+        self._result_of = ""
+        self._answers = 0
+        # Made into ops when they are sent: what is over by then costs nothing.
+        self._changes: list[Callable[[], Iterable[Op]]] = []
+        self._grown: set[str] = set()
+        self.ended = False
+        self.status = ""
+        self.says: list[str] = []
+
+    def take(self, events: Iterable[Json]) -> None:
+        for event in events:
+            try:
+                self._take(event)
+            except (KeyError, TypeError, ValueError, AttributeError):
+                # The row will tell what this event did not.
+                logger.exception("an event could not be shown")
+
+    @property
+    def has_changes(self) -> bool:
+        return bool(self._changes)
+
+    def ops(self) -> list[Op]:
+        """What the browser has to do, in order; each block is rendered once."""
+        changes, self._changes = self._changes, []
+        self._grown.clear()
+        return [op for change in changes for op in change()]
+
+    def settle(self) -> None:
+        """Forget what has changed: nobody has seen anything yet, and all will get a snapshot."""
+        self._changes.clear()
+        self._grown.clear()
+        self.says.clear()
+        if self._answer:
+            self._answer.settle()
+
+    def snapshot(self) -> str:
+        """The whole of `#live` as it is after the last `ops`."""
+        answer = [self._answer.html()] if self._answer else []
+        return "".join([*answer, *(tool.html() for tool in self._tools.values())])
+
+    def _take(self, event: Json) -> None:
+        match event["type"]:
+            case "message_update" if self._answer:
+                for change, block in self._answer.take(event["assistantMessageEvent"]):
+                    self._changes.append(partial(self._answer.ops, change, block))
+            case "message_start":
+                self._message_started(event)
+            case "message_end":
+                self._message_ended()
+            case "tool_execution_start":
+                call = {
+                    "id": event["toolCallId"],
+                    "name": event["toolName"],
+                    "arguments": event.get("args") or {},
+                }
+                tool = self._tools[event["toolCallId"]] = RunningTool(call)
+                self._changes.append(tool.start)
+                self.says.append(f"Running {event['toolName']}")
+            case "tool_execution_update" | "tool_execution_end":
+                self._tool_said(event)
+            case "auto_retry_start":
+                self.says.append(
+                    f"The provider failed; trying again in {event.get('delayMs', 0) / 1000:.0f} s"
+                )
+            case "compaction_start":
+                self.says.append("Summing up older messages")
+            case "reset":
+                self._start_anew()
+            case "run_end":
+                self._start_anew()
+                self.ended, self.status = True, str(event.get("status", ""))
+
+    def _message_started(self, event: Json) -> None:
+        message = event["message"]
+        if message.get("role") == "toolResult":
+            self._result_of = str(message.get("toolCallId", ""))
+        if message.get("role") != "assistant":
+            return
+        self._answers = int(event.get("answer") or self._answers + 1)
+        self._answer = GrowingAnswer(f"m{self._answers}", message)
+        self._changes.append(self._answer.start)
+
+    def _message_ended(self) -> None:
+        """The row is stored and has been shown (it was announced before); the preview goes."""
+        if self._result_of:
+            self._tools.pop(self._result_of, None)
+            self._drop(self._result_of)
+            self._result_of = ""
+        elif self._answer:
+            self._drop(self._answer.key)
+            self._answer = None
+
+    def _tool_said(self, event: Json) -> None:
+        tool = self._tools.get(event["toolCallId"])
+        result = event.get("partialResult") or event.get("result") or {}
+        text = "".join(block.get("text", "") for block in result.get("content", ()))
+        tail = tail_of(text)
+        if tool and tail != tool.tail:
+            tool.tail = tail
+            if tool.call["id"] not in self._grown:
+                self._grown.add(tool.call["id"])
+                self._changes.append(tool.grow)
+
+    def _drop(self, key: str) -> None:
+        self._changes.append(lambda: [["drop", key]])
+
+    def _start_anew(self) -> None:
+        self._answer, self._result_of = None, ""
+        self._tools.clear()
+        self._changes = [lambda: [["clear"]]]
+        self._grown.clear()

@@ -1,0 +1,65 @@
+"""What one socket still has to be told: never more than a little, because a snapshot can replace any backlog."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import Any
+
+Json = dict[str, Any]
+
+MOST_FRAMES = 200
+MOST_CHARACTERS = 256_000
+
+
+class Viewer:
+    """One socket of a session. The hub fills it, the socket's task empties it.
+
+    `stale` means that the live region must be sent as a whole: at first, after a lost broker, and when the
+    socket has been so slow that its backlog was thrown away.
+    """
+
+    def __init__(self, session_id: int) -> None:
+        self.session_id = session_id
+        self.run_id: int | None = None
+        self.stale = True
+        self.something = asyncio.Event()
+        self._frames: deque[str] = deque()
+        self._characters = 0
+        self._notices: dict[str, Json] = {}
+
+    def push(self, frame: str) -> None:
+        """A frame of the live region. Dropped when a snapshot is due anyway."""
+        if self.stale:
+            return
+        self._frames.append(frame)
+        self._characters += len(frame)
+        if len(self._frames) > MOST_FRAMES or self._characters > MOST_CHARACTERS:
+            self.need_snapshot()
+        self.something.set()
+
+    def notice(self, kind: str, facts: Json) -> None:
+        """Something of the session has changed; several notices of one kind are one."""
+        self._notices[kind] = facts
+        self.something.set()
+
+    def need_snapshot(self) -> None:
+        self.stale = True
+        self._frames.clear()
+        self._characters = 0
+        self.something.set()
+
+    @property
+    def has_notices(self) -> bool:
+        return bool(self._notices)
+
+    def take_notices(self) -> dict[str, Json]:
+        notices, self._notices = self._notices, {}
+        return notices
+
+    def take_frame(self) -> str | None:
+        if not self._frames:
+            return None
+        frame = self._frames.popleft()
+        self._characters -= len(frame)
+        return frame
