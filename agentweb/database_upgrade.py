@@ -12,7 +12,6 @@ import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
@@ -150,8 +149,7 @@ def sqlite3_problem(words: str) -> Problem:
 
 def sqlite_file() -> Path | None:
     """The database's file; None for PostgreSQL."""
-    database: dict[str, Any] = settings.DATABASES["default"]
-    if "sqlite" not in database["ENGINE"]:
+    if connection.vendor != "sqlite":
         return None
     return Path(os.fspath(connection.settings_dict["NAME"]))
 

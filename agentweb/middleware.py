@@ -80,7 +80,7 @@ class SignInRequired(LoginRequiredMiddleware):
     """Every view wants a signed-in user unless it says `login_not_required`. htmx gets 401, so that app.js
     asks in place and sends the held command again; a page is led to the sign-in page."""
 
-    def handle_no_permission(
+    def handle_no_permission(  # type: ignore[override]
         self, request: HttpRequest, view_func: Callable[..., HttpResponseBase]
     ) -> HttpResponseBase:
         if request.headers.get("HX-Request"):
@@ -90,18 +90,20 @@ class SignInRequired(LoginRequiredMiddleware):
 
 def page_context(request: HttpRequest) -> dict[str, Any]:
     """What `base.html` needs. The callables ask the database only where a template uses them."""
-    user = getattr(request, "user", None)
-    signed_in = user is not None and user.is_authenticated
-    return {
+    facts: dict[str, Any] = {
         "version": settings.VERSION,
         "theme": chosen_theme(request),
         "csp_nonce": getattr(request, "csp_nonce", ""),
         "htmx_config": HTMX_CONFIG,
         "import_map": import_map(),
-        "sessions_nav": partial(session_rows.grouped, user) if signed_in else [],
-        "running_count": partial(session_rows.running_count, user) if signed_in else 0,
-        "demo_only": partial(has_no_key, user) if signed_in else False,
     }
+    # A request that failed early has no user yet.
+    user = getattr(request, "user", None)
+    if user is not None and user.is_authenticated:
+        facts["sessions_nav"] = partial(session_rows.grouped, user)
+        facts["running_count"] = partial(session_rows.running_count, user)
+        facts["demo_only"] = partial(has_no_key, user)
+    return facts
 
 
 def chosen_theme(request: HttpRequest) -> str:

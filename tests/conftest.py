@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+# A real broker for whoever asks for one.
+from tests.broker import broker, broker_process, broker_url  # noqa: F401
+
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.test import Client
