@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
 from django.core.exceptions import ValidationError
-from django.core.files.uploadedfile import UploadedFile
+from django.core.files.base import File
 from django.utils.translation import gettext_lazy as _
 from PIL import Image, UnidentifiedImageError
 
@@ -66,7 +66,7 @@ class ImagesField(forms.FileField):
         return [image_block(file) for file in files]
 
 
-def image_block(file: UploadedFile) -> dict[str, str]:
+def image_block(file: File[bytes]) -> dict[str, str]:
     """The file as an image block, made smaller when a provider would refuse it. Raises ValidationError."""
     name = file.name or _("The image")
     if (file.size or 0) > LARGEST_IMAGE:

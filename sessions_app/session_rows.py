@@ -43,10 +43,6 @@ class WorkspaceRows:
     path: str
     rows: list[SessionRow]
 
-    @property
-    def running(self) -> int:
-        return sum(row.glyph in {"running", "queued"} for row in self.rows)
-
 
 def grouped(user: AnyUser, query: str = "") -> list[WorkspaceRows]:
     """The user's sessions by workspace, the workspace that moved last first; `query` filters by name.
@@ -66,6 +62,11 @@ def grouped(user: AnyUser, query: str = "") -> list[WorkspaceRows]:
         for workspace in Workspace.objects.visible_to(user).order_by("name"):
             groups.setdefault(workspace.pk, empty_group(workspace))
     return list(groups.values())
+
+
+def running_count(user: AnyUser) -> int:
+    """How many of the user's sessions are at work."""
+    return Session.objects.visible_to(user).filter(runs__status__in=Run.ACTIVE).count()
 
 
 def row_of(session: Session) -> SessionRow:

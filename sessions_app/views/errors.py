@@ -75,7 +75,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
         response = HttpResponse(_SERVER_ERROR_FRAGMENT, status=500)
         response["HX-Retarget"] = "#notices"
         return response
-    return render(None, "500.html", status=500)  # type: ignore[arg-type]
+    return render(None, "500.html", status=500)
 
 
 _SERVER_ERROR_FRAGMENT = (

@@ -36,6 +36,8 @@ def session_list(request: HttpRequest) -> HttpResponse:
         facts = {
             "groups": session_rows.grouped(request.user, query),
             "query": query,
+            "running": session_rows.running_count(request.user),
+            "oob": True,
             "current": uuid_or_none(request.GET.get("current", "")),
         }
         return render(request, "sessions_app/_sessions_nav.html", facts)
@@ -90,7 +92,7 @@ def begin(request: HttpRequest) -> HttpResponse:
             return problem(request, "Choose one of your folders.")
         return go(request, tour_session(request.user, workspace))
     if not form.is_valid():
-        return problem(request, " ".join(error for errors in form.errors.values() for error in errors))
+        return problem(request, " ".join(str(error) for errors in form.errors.values() for error in errors))
     data = form.cleaned_data
     provider, _slash, model = data["model"].partition("/")
     session = start(

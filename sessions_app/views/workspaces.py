@@ -11,7 +11,7 @@ from sessions_app.forms import WorkspaceForm
 from sessions_app.services import workspaces
 from sessions_app.services.errors import ServiceError
 from sessions_app.session_rows import short_path
-from sessions_app.views.errors import tells_errors, wants_fragment
+from sessions_app.views.errors import wants_fragment
 
 
 @require_http_methods(["GET", "POST"])
@@ -40,16 +40,16 @@ def workspace_add(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@tells_errors
 def folder_listing(request: HttpRequest) -> HttpResponse:
     """The folders inside `path` (default: the first root). htmx gets the list, or what is wrong with the path."""
     path = request.GET.get("path", "")
     if not wants_fragment(request):
         return redirect(f"{reverse('workspace_add')}?{request.GET.urlencode()}")
+    facts: dict[str, object] = {}
     try:
-        facts = {"listing": listed(path), "problem": None}
+        facts["listing"] = listed(path)
     except ServiceError as error:
-        facts = {"listing": None, "problem": error}
+        facts["problem"] = error
     return render(request, "sessions_app/_folders.html", facts)
 
 

@@ -10,6 +10,7 @@ class DrawerPanel extends HTMLElement {
     this.#narrow = matchMedia(`(max-width: ${this.dataset.drawerBelow ?? 860}px)`);
     this.#narrow.addEventListener("change", this.#widthChanged);
     document.addEventListener("keydown", this.#keyed);
+    if (!this.hasAttribute("role")) this.setAttribute("role", "complementary");
     if (this.#stored() === "folded") this.toggleAttribute("data-folded", !this.#narrow.matches);
   }
 

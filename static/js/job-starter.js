@@ -7,6 +7,9 @@ class JobStarter extends HTMLElement {
     const kept = sessionStorage.getItem("agentweb-begin");
     sessionStorage.removeItem("agentweb-begin");
     if (kept && !this.#text.value) this.#text.value = kept;
+    // On touch screens the keyboard would cover the page before anybody has read it.
+    const wanted = kept || location.hash === "#text" || matchMedia("(pointer: fine)").matches;
+    if (wanted && document.activeElement === document.body) this.#text.focus();
   }
 
   disconnectedCallback() {

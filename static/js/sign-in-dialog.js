@@ -61,7 +61,7 @@ class SignInDialog extends HTMLElement {
       return;
     }
     dialog.innerHTML = await response.text();
-    dialog.querySelector("[aria-invalid=true], input:not([type=hidden])")?.focus();
+    (dialog.querySelector("[aria-invalid=true]") ?? dialog.querySelector("input:not([type=hidden])")).focus();
   }
 
   // A JSON answer means signed in: it brings the new token. Somebody else's sign-in shows their own page.
