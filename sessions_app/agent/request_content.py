@@ -145,7 +145,7 @@ class Cleaner:
             return None
         return {
             "type": "toolCall",
-            "id": clean_text(str(block.get("id") or "")),
+            "id": str(block.get("id") or ""),  # raw, to be matched with its result; the pairing cleans both
             "name": _TOOL_NAME.sub("_", name)[:64],
             "arguments": self._arguments(block.get("arguments")),
         }

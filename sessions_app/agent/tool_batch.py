@@ -255,7 +255,7 @@ class ToolBatch:
             result = error_result(str(error), details=error.details)
         except SandboxError as error:
             result = error_result(str(error))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             logger.exception("a tool raised", extra={"tool": call.name})
             result = error_result(_describe(error))
         finally:

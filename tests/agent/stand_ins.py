@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 MODEL = ModelInfo(
     provider="scripted", id="script-1", name="Script", context_window=100_000, max_tokens=8192,
-    thinking="adaptive", levels=("low", "high"), images=True, cost=Price(input=1.0, output=10.0),
+    thinking="adaptive", levels=("off", "low", "high"), images=True, cost=Price(input=1.0, output=10.0),
 )  # fmt: skip
 
 

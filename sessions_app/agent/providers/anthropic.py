@@ -1,0 +1,286 @@
+"""Anthropic's messages API, by its own library, from raw stream events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from sessions_app.agent.models_catalogue import describe_model
+from sessions_app.agent.providers.answer_builder import AnswerBuilder
+from sessions_app.agent.providers.anthropic_request import build_body, extra_headers
+from sessions_app.agent.providers.base import Json, ProviderError, ProviderEvent, ProviderRequest
+from sessions_app.agent.providers.faults import failure
+from sessions_app.agent.providers.open_sockets import OpenSockets
+from sessions_app.agent.stop import StopSignal
+
+if TYPE_CHECKING:
+    import anthropic
+    import httpx2
+
+BASE_URL = "https://api.anthropic.com"
+CONNECT_SECONDS = 10.0
+
+_STOP_REASONS = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "pause_turn": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "toolUse",
+}
+
+
+class AnthropicProvider:
+    """`idle_timeout` is the longest silence in seconds; `model_facts` are ModelInfo fields for unknown models.
+
+    Either `api_key` or `auth_token` is needed. `transport` replaces the network in tests.
+    """
+
+    name = "anthropic"
+    api = "anthropic-messages"
+
+    def __init__(
+        self,
+        *,
+        api_key: str = "",
+        base_url: str = "",
+        auth_token: str = "",
+        idle_timeout: float = 300.0,
+        headers: dict[str, str] | None = None,
+        model_facts: Json | None = None,
+        transport: httpx2.BaseTransport | None = None,
+    ) -> None:
+        if not api_key and not auth_token:
+            raise ProviderError("No key for Anthropic is set.", kind="missing_key")
+        self._secret = api_key or auth_token
+        self._api_key = api_key
+        self._auth_token = auth_token
+        self._base_url = base_url or BASE_URL
+        self._idle_timeout = idle_timeout
+        self._headers = headers or {}
+        self._model_facts = model_facts or {}
+        self._transport = transport
+        self._sockets = OpenSockets()
+        self._client: anthropic.Anthropic | None = None
+
+    def close(self) -> None:
+        """Give the connections back; the provider may be used again."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def stream(self, request: ProviderRequest, stop: StopSignal) -> Iterator[ProviderEvent]:
+        """Ask and yield the answer's events. Raises ProviderError with what had arrived."""
+        answer = AnswerBuilder(api=self.api, provider=self.name, model=request.model)
+        self._sockets.reopen()
+        try:
+            with stop.on_request(self._sockets.shut_down):
+                if not stop.is_set():
+                    yield from self._ask(request, answer, stop)
+        except Exception as error:
+            if not stop.is_set():
+                raise _with_partial(self._fault(error), answer) from error
+        if stop.is_set():
+            yield ProviderEvent("done", message=answer.message("aborted"))
+
+    def _ask(
+        self, request: ProviderRequest, answer: AnswerBuilder, stop: StopSignal
+    ) -> Iterator[ProviderEvent]:
+        model = describe_model(self.name, request.model, **self._model_facts)
+        body = build_body(request, model)
+        if request.taps.payload is not None:
+            body = request.taps.payload(body)
+        headers = extra_headers(body)
+        if request.taps.headers is not None:
+            request.taps.headers(headers)
+        # Importing the library takes more than a second: only those who use it pay for it.
+        client = self._opened()
+        # The body goes as it is: the library's own conversion would walk through every message again.
+        with client.messages.create(
+            model=request.model,
+            max_tokens=request.max_tokens,
+            messages=[],
+            stream=True,
+            extra_headers=headers,
+            extra_body=body,
+        ) as stream:
+            if request.taps.response is not None:
+                response = stream.response
+                request.taps.response({"status": response.status_code, "headers": dict(response.headers)})
+            reading = _Reading(answer)
+            for event in stream:
+                if stop.is_set():
+                    return
+                if request.taps.stream_event is not None:
+                    request.taps.stream_event(event.to_dict())
+                yield from reading.take(event)
+                if reading.finished:
+                    break
+            if not reading.finished:
+                raise ProviderError("The answer ended before its end.", kind="protocol", retryable=True)
+            yield ProviderEvent("done", message=reading.message())
+
+    def _opened(self) -> anthropic.Anthropic:
+        if self._client is None:
+            import anthropic
+            import httpx2
+
+            timeout = httpx2.Timeout(self._idle_timeout, connect=CONNECT_SECONDS)
+            network: dict[str, Any] = {} if self._transport is None else {"transport": self._transport}
+            self._client = anthropic.Anthropic(
+                api_key=self._api_key or None,
+                auth_token=self._auth_token or None,
+                base_url=self._base_url,
+                max_retries=0,  # who may retry, and how often, is the runner's decision
+                timeout=timeout,
+                default_headers=self._headers,
+                http_client=anthropic.DefaultHttpxClient(
+                    timeout=timeout, event_hooks={"request": [self._watch]}, **network
+                ),
+            )
+        return self._client
+
+    def _watch(self, request: httpx2.Request) -> None:
+        request.extensions["trace"] = self._sockets.trace
+
+    def _fault(self, error: Exception) -> ProviderError:
+        """What went wrong, in our terms. Raises what is no fault of the service or the network."""
+        import anthropic
+        import httpx2
+
+        match error:
+            case ProviderError():
+                return error
+            case anthropic.APIStatusError():
+                return self._refused(error)
+            case anthropic.APITimeoutError() | httpx2.TimeoutException():
+                # Within a stream the library lets its transport's own exceptions through.
+                return ProviderError("Anthropic did not answer in time.", kind="timeout", retryable=True)
+            case anthropic.APIConnectionError() | httpx2.HTTPError() | httpx2.StreamError() | OSError():
+                text = f"The connection to {self._base_url} failed: {error.__cause__ or error}"
+                return ProviderError(text, kind="network", retryable=True)
+            case anthropic.AnthropicError() | ValueError():
+                text = f"Anthropic's answer cannot be read: {error}"
+                return ProviderError(text, kind="protocol", retryable=True)
+            case _:
+                raise error
+
+    def _refused(self, error: anthropic.APIStatusError) -> ProviderError:
+        detail = error.body.get("error", error.body) if isinstance(error.body, dict) else {}
+        detail = detail if isinstance(detail, dict) else {}
+        return failure(
+            str(detail.get("message") or error.message),
+            # An error inside a stream comes with the status of the stream, which says nothing.
+            status=error.status_code if error.status_code >= 400 else None,
+            error_type=str(detail.get("type") or ""),
+            headers=error.response.headers,
+            secret=self._secret,
+        )
+
+
+class _Reading:
+    """Follows one stream of raw events."""
+
+    def __init__(self, answer: AnswerBuilder) -> None:
+        self._answer = answer
+        self._places: dict[
+            int, int
+        ] = {}  # the service's block number → ours; blocks we do not know have none
+        self._stop_reason: str | None = None
+        self._explanation = ""
+        self.finished = False
+
+    def take(self, event: Any) -> Iterator[ProviderEvent]:
+        match event.type:
+            case "message_start":
+                self._answer.extra["responseId"] = event.message.id
+                self._answer.extra["responseModel"] = event.message.model
+                self._take_usage(event.message.usage)
+            case "content_block_start":
+                yield from self._begin(event.index, event.content_block)
+            case "content_block_delta" if event.index in self._places:
+                yield from self._extend(self._places[event.index], event.delta)
+            case "content_block_stop" if event.index in self._places:
+                yield self._answer.end(self._places[event.index])
+            case "message_delta":
+                self._stop_reason = event.delta.stop_reason
+                self._explanation = getattr(event.delta.stop_details, "explanation", None) or ""
+                self._take_usage(event.usage)
+            case "message_stop":
+                self.finished = True
+            case _:
+                pass  # new kinds of events may come at any time and are no fault
+
+    def message(self) -> Json:
+        """The finished message. Raises ProviderError when the service refused or ended in an unknown way."""
+        reason = self._stop_reason or "end_turn"
+        if reason in ("refusal", "sensitive"):
+            raise ProviderError(self._explanation or "The model refused to answer this.", kind="refused")
+        if reason not in _STOP_REASONS:
+            raise ProviderError(f"The answer ended for an unknown reason: {reason}.", kind="protocol")
+        self._answer.extra["rawStopReason"] = reason
+        return self._answer.message(_STOP_REASONS[reason])
+
+    def _begin(self, number: int, block: Any) -> Iterator[ProviderEvent]:
+        made: Json | None = None
+        first = ""
+        match block.type:
+            case "text":
+                made, first = {"type": "text", "text": ""}, block.text or ""
+            case "thinking":
+                made, first = {"type": "thinking", "thinking": ""}, block.thinking or ""
+                if getattr(block, "signature", None):
+                    made["thinkingSignature"] = block.signature
+            case "redacted_thinking":
+                made = {"type": "thinking", "thinking": "", "thinkingSignature": block.data, "redacted": True}
+            case "tool_use":
+                made = {"type": "toolCall", "id": block.id, "name": block.name, "arguments": {}}
+                first = json.dumps(block.input) if block.input else ""
+            case _:
+                return
+        index, event = self._answer.begin(made)
+        self._places[number] = index
+        yield event
+        yield from self._shown(index, first)
+
+    def _extend(self, index: int, delta: Any) -> Iterator[ProviderEvent]:
+        match delta.type:
+            case "text_delta":
+                yield from self._shown(index, delta.text)
+            case "thinking_delta":
+                yield from self._shown(index, delta.thinking)
+            case "input_json_delta":
+                yield from self._shown(index, delta.partial_json)
+            case "signature_delta":
+                before = self._answer.field_of(index, "thinkingSignature")
+                self._answer.set_field(index, thinkingSignature=before + delta.signature)
+            case _:
+                pass
+
+    def _shown(self, index: int, text: str | None) -> Iterator[ProviderEvent]:
+        event = self._answer.extend(index, text) if text else None
+        if event is not None:
+            yield event
+
+    def _take_usage(self, usage: Any) -> None:
+        """Counts are cumulative, and absent when they did not change."""
+        if usage is None:
+            return
+        known = {
+            "input": getattr(usage, "input_tokens", None),
+            "output": getattr(usage, "output_tokens", None),
+            "cacheRead": getattr(usage, "cache_read_input_tokens", None),
+            "cacheWrite": getattr(usage, "cache_creation_input_tokens", None),
+            "cacheWrite1h": getattr(
+                getattr(usage, "cache_creation", None), "ephemeral_1h_input_tokens", None
+            ),
+            "reasoning": getattr(getattr(usage, "output_tokens_details", None), "thinking_tokens", None),
+        }
+        self._answer.set_usage(**{name: count for name, count in known.items() if isinstance(count, int)})
+
+
+def _with_partial(error: ProviderError, answer: AnswerBuilder) -> ProviderError:
+    if not answer.is_empty:
+        error.partial = answer.message("error", str(error))
+    return error
