@@ -113,7 +113,7 @@ class _Shown:
         return listing(self._lines, nothing="No line matches.", notices=notices, details=details)
 
     def _text(self, line: Line) -> str:
-        text = clean_file_text(line.text.removesuffix("\r")).replace("\r", "\u240d")
+        text = clean_file_text(line.text).replace("\r", "\u240d")
         if len(text) <= _LONGEST_LINE:
             return text
         self._cut = True

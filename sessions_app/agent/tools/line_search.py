@@ -86,7 +86,7 @@ def _by_ourselves(
         for number, line in enumerate(lines):
             if stop.is_set():
                 return
-            if _matches(expression, line.removesuffix("\r")):
+            if _matches(expression, line):
                 matching.append(number)
                 if len(matching) == wanted.most:
                     break
@@ -115,8 +115,12 @@ def _text(path: Path, sandbox: Sandbox) -> str | None:
     except SandboxError:
         return None
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return content.decode("utf-16", "replace")
-    return None if b"\0" in content else content.decode("utf-8-sig", "replace")
+        text = content.decode("utf-16", "replace")
+    elif b"\0" in content:
+        return None
+    else:
+        text = content.decode("utf-8-sig", "replace")
+    return text.replace("\r\n", "\n")  # the end of a line for `$` as well
 
 
 def _may_match(expression: regex.Pattern[str], wanted: Search, text: str) -> bool:
@@ -167,7 +171,7 @@ class _Ripgrep:
     def _options(self) -> list[str]:
         wanted = self._wanted
         options = [
-            "--no-config", "--no-messages", "--json", "--sort=path", "--hidden", "--glob=!.git",
+            "--no-config", "--no-messages", "--json", "--sort=path", "--crlf", "--hidden", "--glob=!.git",
             # Only .gitignore files count, with or without a repository; those above are asked for each file.
             "--no-require-git", "--no-ignore-parent", "--no-ignore-dot", "--no-ignore-exclude", "--no-ignore-global",
             f"--max-filesize={LARGEST_FILE}", f"--max-count={wanted.most}", f"--context={wanted.context}",
@@ -195,7 +199,7 @@ class _Ripgrep:
         if kind == "begin":
             self._lines = []
         elif kind in ("match", "context"):
-            text = _decoded(data["lines"]).removesuffix("\n")
+            text = _decoded(data["lines"]).removesuffix("\n").removesuffix("\r")
             self._lines.append(Line(data["line_number"], text, kind == "match"))
         elif kind == "end" and data["binary_offset"] is None and self._lines:
             path = Path(_decoded(data["path"], "surrogateescape"))

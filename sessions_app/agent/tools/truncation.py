@@ -109,7 +109,14 @@ def format_size(size: int) -> str:
 
 def _whole(text: str, lines: list[str], size: int, max_lines: int, max_bytes: int) -> Truncation:
     return Truncation(
-        text, None, len(lines), size, len(lines), size, max_lines=max_lines, max_bytes=max_bytes
+        content=text if size <= max_bytes else text.removesuffix("\n"),
+        truncated_by=None,
+        total_lines=len(lines),
+        total_bytes=size,
+        output_lines=len(lines),
+        output_bytes=min(size, max_bytes),
+        max_lines=max_lines,
+        max_bytes=max_bytes,
     )
 
 
