@@ -164,7 +164,10 @@ class RequestRepaired:
 
 @dataclass(frozen=True, slots=True)
 class LimitReached:
-    """The pass ends here because of a limit. `kind` is turns, time (milliseconds) or cost (dollars)."""
+    """The pass ends here because of a limit. `kind` is turns, time or cost.
+
+    `value` is how much of it the pass has used: turns, milliseconds, dollars.
+    """
 
     kind: str
     value: float

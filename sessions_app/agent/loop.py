@@ -140,6 +140,7 @@ class _Pass:
     sequential_tools: bool
     prepare_turn: Callable[[], TurnSettings | None] | None
     messages: list[Json] = field(default_factory=list)
+    started_ms: int = 0
     turns: int = 0
     cost: float = 0.0
     error: ProviderError | None = None
@@ -148,6 +149,7 @@ class _Pass:
     told: set[str] = field(default_factory=set)  # repairs that were reported in this pass
 
     def run(self, inputs: list[Json]) -> Iterator[LoopEvent]:
+        self.started_ms = self.clock()
         self.hooks.agent_start({"type": "agent_start"})
         yield AgentStarted()
         pending = [*inputs, *self._poll(self.poll_steering)]
@@ -213,11 +215,11 @@ class _Pass:
         if self.stop.is_set():
             return None
         if limits.max_turns is not None and self.turns >= limits.max_turns:
-            return LimitReached("turns", limits.max_turns)
+            return LimitReached("turns", self.turns)
         if limits.deadline_ms is not None and self.clock() >= limits.deadline_ms:
-            return LimitReached("time", limits.deadline_ms)
+            return LimitReached("time", self.clock() - self.started_ms)
         if limits.max_cost is not None and self.cost >= limits.max_cost:
-            return LimitReached("cost", limits.max_cost)
+            return LimitReached("cost", self.cost)
         return None
 
     def _turn(self, pending: list[Json]) -> Generator[LoopEvent, None, _TurnOutcome]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sessions_app.agent.models_catalogue import ModelInfo, clamp_level
 from sessions_app.agent.providers.base import Json, ProviderRequest
+from sessions_app.core.messages import blocks_of
 
 # Tokens of thinking for models that take a budget, and what is left for the answer at least (04 §6).
 BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16384, "xhigh": 16384, "max": 16384}
@@ -19,7 +20,7 @@ IMAGES_OF_FAILED_CALL = "Images of the failed call {name}:"
 
 
 def build_body(request: ProviderRequest, model: ModelInfo) -> Json:
-    """The body without `stream`. `options["cache_retention"]` is none, short (default) or long (04 §9)."""
+    """The body without `stream`. `options["cacheRetention"]` is none, short (default) or long (04 §9)."""
     thinking = _thinking(request, model)
     keeps_thinking = thinking.get("thinking", {}).get("type") in ("adaptive", "enabled")
     body: Json = {
@@ -36,7 +37,7 @@ def build_body(request: ProviderRequest, model: ModelInfo) -> Json:
             {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
             for tool in sorted(request.tools, key=lambda tool: tool.name)
         ]
-    _mark_for_cache(body, request.options.get("cache_retention", "short"))
+    _mark_for_cache(body, request.options.get("cacheRetention", "short"))
     return body
 
 
@@ -62,13 +63,18 @@ def build_messages(messages: list[Json], *, keep_thinking: bool) -> list[Json]:
         if message["role"] == "assistant":
             content = [
                 built_block
-                for block in message["content"]
+                for block in blocks_of(message["content"])
                 if (built_block := _answer_block(block, keep_thinking))
             ]
             if content:
                 built.append({"role": "assistant", "content": content})
         else:
-            built.append({"role": "user", "content": [_visible_block(block) for block in message["content"]]})
+            built.append(
+                {
+                    "role": "user",
+                    "content": [_visible_block(block) for block in blocks_of(message["content"])],
+                }
+            )
     if results:
         built.append({"role": "user", "content": [*results, *late_images]})
     return built
@@ -76,7 +82,7 @@ def build_messages(messages: list[Json], *, keep_thinking: bool) -> list[Json]:
 
 def _result(message: Json) -> tuple[Json, list[Json]]:
     """One tool_result block, and what has to follow all of them: a failed result must hold text only."""
-    content = [_visible_block(block) for block in message["content"]]
+    content = [_visible_block(block) for block in blocks_of(message["content"])]
     images: list[Json] = []
     if message.get("isError"):
         images = [block for block in content if block["type"] == "image"]
@@ -137,7 +143,7 @@ def _continues_without_thinking(messages: list[Json]) -> bool:
     if messages[-1]["role"] != "toolResult":
         return False
     answer = next((message for message in reversed(messages) if message["role"] == "assistant"), None)
-    return answer is not None and not answer["content"][0].get("thinkingSignature")
+    return answer is not None and not blocks_of(answer["content"])[0].get("thinkingSignature")
 
 
 def _mark_for_cache(body: Json, retention: str) -> None:

@@ -8,27 +8,18 @@ import time
 from collections.abc import Mapping
 
 from sessions_app.agent.providers.base import ProviderError
+from sessions_app.core.failures import is_overflow, is_spent
 
 RETRYABLE = frozenset({"rate_limit", "overloaded", "network", "timeout", "server", "protocol"})
 
-_QUOTA = re.compile(
-    r"insufficient.?(?:quota|credit|balance|funds)|quota.{0,20}exceeded|exceeded.{0,30}quota|billing|out of budget"
-    r"|usage limit|spend(?:ing)? limit|plan(?:'s)? limit|credit balance|payment required", re.I,
-)  # fmt: skip
 _THROTTLE = re.compile(
     r"rate.?limit|too many requests|throttl|tokens? per (?:minute|day)|please wait|slow down|resource.?exhausted",
     re.I,
 )
-_OVERFLOW = re.compile(
-    r"prompt is too long|input (?:is )?too long|exceeds? the context|context.?(?:window|length).{0,40}(?:exceed|limit|too)"
-    r"|exceed.{0,40}context|maximum context length|reduce the length|token limit exceeded|too many tokens"
-    r"|request.?too.?large|exceeds? the (?:maximum|available) (?:input|context|number of tokens)"
-    r"|exceeds? the limit of \d+|larger than.{0,20}(?:context|window)|context_length_exceeded|model_max_prompt_tokens",
-    re.I,
-)  # fmt: skip
 _OVERLOADED = re.compile(
     r"overloaded|at capacity|currently busy|server is busy|temporarily unavailable", re.I
 )
+_SPEND_LIMIT = re.compile(r"spend(?:ing)? limit|payment required", re.I)
 _UNKNOWN_MODEL = re.compile(r"model", re.I)
 
 _KIND_OF_TYPE = {
@@ -57,7 +48,7 @@ def kind_of(*, status: int | None, error_type: str, text: str) -> str:
     A throttled request may speak of too many tokens, and a used-up quota may come as a rate limit.
     """
     throttled = status == 429 or error_type == "rate_limit_error"
-    if _QUOTA.search(text) and (throttled or status in (None, 200, 400, 402, 403)):
+    if (is_spent(text) or _SPEND_LIMIT.search(text)) and (throttled or status in (None, 200, 400, 402, 403)):
         return "quota"
     known = _KIND_OF_TYPE.get(error_type)
     if throttled or (_THROTTLE.search(text) and known in (None, "rate_limit")):
@@ -68,7 +59,7 @@ def kind_of(*, status: int | None, error_type: str, text: str) -> str:
         return known
     if status in _KIND_OF_STATUS:
         return _KIND_OF_STATUS[status]
-    if _OVERFLOW.search(text):
+    if is_overflow(text):
         return "overflow"
     if _OVERLOADED.search(text):
         return "overloaded"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from sessions_app.agent.providers.base import Json, ProviderRequest
+from sessions_app.core.messages import blocks_of, text_of
 
 # Fields under which services stream their reasoning; one of them as a thinking block's signature means that the
 # service wants it back there.
@@ -47,7 +48,7 @@ def build_messages(system: str, messages: list[Json]) -> list[Json]:
     for message in messages:
         if message["role"] == "toolResult":
             built.append(_result(message))
-            late_images.extend(block for block in message["content"] if block["type"] == "image")
+            late_images.extend(block for block in blocks_of(message["content"]) if block["type"] == "image")
             continue
         if late_images:
             _add_user(built, [{"type": "text", "text": "Images of the results above:"}, *late_images])
@@ -55,7 +56,7 @@ def build_messages(system: str, messages: list[Json]) -> list[Json]:
         if message["role"] == "assistant":
             built.append(_answer(message))
         else:
-            _add_user(built, message["content"])
+            _add_user(built, blocks_of(message["content"]))
     if late_images:
         _add_user(built, [{"type": "text", "text": "Images of the results above:"}, *late_images])
     return built
@@ -82,10 +83,10 @@ def _part(block: Json) -> Json:
 
 
 def _answer(message: Json) -> Json:
-    text = "".join(block["text"] for block in message["content"] if block["type"] == "text")
-    calls = [block for block in message["content"] if block["type"] == "toolCall"]
+    text = text_of(message["content"])
+    calls = [block for block in blocks_of(message["content"]) if block["type"] == "toolCall"]
     built: Json = {"role": "assistant", "content": text or None}
-    for block in message["content"]:
+    for block in blocks_of(message["content"]):
         field = block.get("thinkingSignature")
         if block["type"] == "thinking" and field in REASONING_FIELDS:
             built[field] = built.get(field, "") + block["thinking"]
@@ -107,6 +108,6 @@ def _answer(message: Json) -> Json:
 
 
 def _result(message: Json) -> Json:
-    texts = [block["text"] for block in message["content"] if block["type"] == "text"]
+    texts = [block["text"] for block in blocks_of(message["content"]) if block["type"] == "text"]
     content = "\n".join(texts) or "(see the images below)"
     return {"role": "tool", "tool_call_id": message["toolCallId"], "content": content}
