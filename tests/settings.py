@@ -26,7 +26,7 @@ for _name in (
     os.environ.pop(_name, None)
     os.environ.pop(f"{_name}_FILE", None)
 for _name in [name for name in os.environ if name.startswith("AGENTWEB_")]:
-    if _name not in {"AGENTWEB_DATA", "AGENTWEB_ROOTS", "AGENTWEB_LOG_LEVEL"}:
+    if _name not in {"AGENTWEB_DATA", "AGENTWEB_ROOTS", "AGENTWEB_LOG_LEVEL", "AGENTWEB_EXAMPLES"}:
         del os.environ[_name]
 os.environ.setdefault("AGENTWEB_LOG_LEVEL", "WARNING")
 
