@@ -16,7 +16,7 @@ from sessions_app.agent.events import LoopEvent, ToolEnded, ToolStarted, ToolUpd
 from sessions_app.agent.hooks import HookRefusalError, Hooks
 from sessions_app.agent.sandboxes.base import Sandbox, SandboxError
 from sessions_app.agent.stop import StopSignal
-from sessions_app.agent.tools.arguments import prepare_arguments
+from sessions_app.agent.tools import prepare_arguments
 from sessions_app.agent.tools.base import Tool, ToolError, ToolResult
 
 logger = logging.getLogger(__name__)
