@@ -11,30 +11,54 @@ from sessions_app.fragments.articles import describe, source_of
 from sessions_app.fragments.live_parts import (
     LiveBlock,
     LiveMessage,
+    live_message_of,
     render_live_block,
     render_live_message,
     render_tool_open,
     render_tool_running,
     tail_of,
 )
+from sessions_app.fragments.session_parts import (
+    may_edit,
+    render_queue,
+    render_run_notice,
+    render_run_status,
+    render_session_meta,
+    render_session_row,
+    render_tree,
+    run_state,
+    thinking_levels,
+)
 from sessions_app.fragments.surroundings import look_around, open_calls
+from sessions_app.fragments.tool_cards import SHOWN_IMAGES
 from sessions_app.models import Entry
 
 if TYPE_CHECKING:
     from sessions_app.models import AnyUser
 
 __all__ = [
+    "SHOWN_IMAGES",
     "LiveBlock",
     "LiveMessage",
+    "live_message_of",
+    "may_edit",
     "open_calls",
     "render_entries",
     "render_entry",
     "render_live_block",
     "render_live_message",
+    "render_queue",
+    "render_run_notice",
+    "render_run_status",
+    "render_session_meta",
+    "render_session_row",
     "render_tool_open",
     "render_tool_running",
+    "render_tree",
+    "run_state",
     "source_of",
     "tail_of",
+    "thinking_levels",
 ]
 
 

@@ -98,7 +98,7 @@ def _assistant(entry: Entry, message: Json, around: Surroundings) -> Described:
         elif block.get("type") == "text" and (text := _text(block.get("text"))).strip():
             shown, cut = _capped(text, around.full)
             more = more or cut
-            parts.append({"kind": "text", "html": render_markdown(shown), "head": not has_head})
+            parts.append({"kind": "text", "html": render_markdown(visible(shown)), "head": not has_head})
             has_head = True
     return "assistant", {
         "name": "Assistant",
@@ -214,7 +214,7 @@ def _compaction(entry: Entry, record: Json, around: Surroundings) -> Described:
         "after": entry.tokens,
         "cost": _cost(record),
         "by_extension": record.get("fromHook") is True,
-        "html": render_markdown(summary) if summary.strip() else "",
+        "html": render_markdown(visible(summary)) if summary.strip() else "",
         "files": _files(record),
         "more": cut,
     }
@@ -248,7 +248,7 @@ def _branch_summary(entry: Entry, record: Json, around: Surroundings) -> Describ
         "branch_seq": source.seq if source else None,
         "cost": _cost(record),
         "by_extension": record.get("fromHook") is True,
-        "html": render_markdown(summary) if summary.strip() else "",
+        "html": render_markdown(visible(summary)) if summary.strip() else "",
         "files": _files(record),
         "more": cut,
     }
@@ -327,7 +327,7 @@ def _custom_message(entry: Entry, record: Json, around: Surroundings) -> Describ
     return "custom_message", {
         "name": "From an extension",
         "kind": kind,
-        "html": render_markdown(shown) if shown.strip() else "",
+        "html": render_markdown(visible(shown)) if shown.strip() else "",
         "images": images_of(record.get("content")),
         "more": cut,
     }

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from django.template.loader import render_to_string
+from django.utils.html import escape
 
-from sessions_app.fragments.plain_text import excerpt, one_line
+from sessions_app.core.messages import block_text, blocks_of
+from sessions_app.fragments.plain_text import excerpt, one_line, visible
 from sessions_app.fragments.tool_cards import LIVE_LINES, open_card, running_card
+from sessions_app.markdown import render_markdown
 
 Json = dict[str, Any]
 
@@ -34,6 +37,22 @@ class LiveMessage:
     key: str
     model: str
     blocks: tuple[LiveBlock, ...] = ()
+
+
+def live_message_of(key: str, message: Json) -> LiveMessage:
+    """An unfinished answer as a placeholder: its text so far as Markdown, its thinking as plain text."""
+    blocks: list[LiveBlock] = []
+    for index, block in enumerate(blocks_of(message.get("content"))):
+        match block.get("type"):
+            case "text":
+                blocks.append(LiveBlock(index, "text", stable=render_markdown(visible(block_text(block)))))
+            case "thinking":
+                blocks.append(
+                    LiveBlock(index, "thinking", stable=escape(visible(block_text(block, "thinking"))))
+                )
+            case "toolCall":
+                blocks.append(LiveBlock(index, "toolCall", name=block_text(block, "name")))
+    return LiveMessage(key, block_text(message, "model"), tuple(blocks))
 
 
 def render_live_message(message: LiveMessage) -> str:

@@ -91,10 +91,10 @@ def call_of_result(entry: Entry) -> Json | None:
 
 def open_calls(entries: Sequence[Entry]) -> list[Json]:
     """Calls at the end of a path that have no result yet: of the last answer, if only results follow it."""
-    answered: set[Any] = set()
+    answered: set[str] = set()
     for entry in reversed(entries):
         if entry.role == "toolResult":
-            answered.add(_message(entry.record).get("toolCallId"))
+            answered.add(_call_id(_message(entry.record)))
         elif entry.role == "assistant":
             return [call for call in tool_calls_of(_message(entry.record)) if call.get("id") not in answered]
         elif entry.kind not in entry_log.METADATA_KINDS:
@@ -117,18 +117,16 @@ def _answer_above(entry: Entry) -> Entry | None:
 def _calls_of_results(entries: Sequence[Entry], records: Mapping[int, Json]) -> dict[int, Json]:
     """Results take their call from the answer above them in the list; the first of a page may have to ask."""
     found: dict[int, Json] = {}
-    calls: dict[Any, Json] | None = None
+    calls: dict[str, Json] | None = None
     for entry in entries:
         if entry.role == "assistant":
-            calls = {
-                call.get("id"): call
-                for call in tool_calls_of(_message(records[entry.pk]))
-                if _hashable(call.get("id"))
-            }
+            every = tool_calls_of(_message(records[entry.pk]))
+            calls = {call["id"]: call for call in every if isinstance(call.get("id"), str)}
         elif entry.role == "toolResult":
-            call_id = _message(records[entry.pk]).get("toolCallId")
             call = (
-                call_of_result(entry) if calls is None else calls.get(call_id) if _hashable(call_id) else None
+                calls.get(_call_id(_message(records[entry.pk])))
+                if calls is not None
+                else call_of_result(entry)
             )
             if call is not None:
                 found[entry.pk] = call
@@ -139,10 +137,10 @@ def _passed_over(entries: Sequence[Entry], records: Mapping[int, Json]) -> dict[
     """Calls without a result that the conversation went past: their cards stand with the answer."""
     found: dict[int, list[Json]] = {}
     current: Entry | None = None
-    answered: set[Any] = set()
+    answered: set[str] = set()
     for entry in entries:
         if entry.role == "toolResult":
-            answered.add(_message(records[entry.pk]).get("toolCallId"))
+            answered.add(_call_id(_message(records[entry.pk])))
         elif entry.role in ("assistant", "user"):
             if current is not None:
                 calls = tool_calls_of(_message(records[current.pk]))
@@ -154,16 +152,14 @@ def _passed_over(entries: Sequence[Entry], records: Mapping[int, Json]) -> dict[
 
 def _versions(entries: Sequence[Entry]) -> dict[int, Versions]:
     siblings = entry_log.siblings(entries)
-    neighbours = {
-        pk for place in siblings.values() for pk in (place.previous_entry_pk, place.next_entry_pk) if pk
-    }
+    neighbours = {pk for place in siblings.values() for pk in (place.previous, place.next) if pk}
     seqs = dict(Entry.objects.filter(pk__in=neighbours).values_list("pk", "seq")) if neighbours else {}
     return {
         pk: Versions(
             place.index,
             place.count,
-            seqs.get(place.previous_entry_pk) if place.previous_entry_pk else None,
-            seqs.get(place.next_entry_pk) if place.next_entry_pk else None,
+            seqs.get(place.previous) if place.previous else None,
+            seqs.get(place.next) if place.next else None,
         )
         for pk, place in siblings.items()
     }
@@ -182,5 +178,6 @@ def _message(record: Json) -> Json:
     return message if isinstance(message, dict) else {}
 
 
-def _hashable(value: Any) -> bool:
-    return isinstance(value, str | int)
+def _call_id(message: Json) -> str:
+    value = message.get("toolCallId")
+    return value if isinstance(value, str) else ""

@@ -13,7 +13,7 @@ from sessions_app.fragments.plain_text import MAX_SCANNED, Excerpt, excerpt, one
 
 Json = dict[str, Any]
 
-OUTPUT_LINES = 40
+OUTPUT_LINES = 16
 """Lines of an output on the page; the rest comes with *Show all*."""
 ALL_LINES = 4_000
 LIVE_LINES = 8

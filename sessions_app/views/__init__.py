@@ -2,56 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from django.http import Http404
-
 from sessions_app.views.accounts import login, login_link, logout
+from sessions_app.views.blobs import session_blob
+from sessions_app.views.entries import edit_and_branch, entry, label, navigate
 from sessions_app.views.health import health, version
 from sessions_app.views.home import session_list, welcome
 from sessions_app.views.keys import provider_keys
+from sessions_app.views.sessions import (
+    choose_model,
+    continue_run,
+    edit_queued,
+    rename_session,
+    session,
+    session_export,
+    session_import,
+    session_new,
+    session_older,
+    session_tree,
+    stop_run,
+    submit_prompt,
+    undo,
+)
 from sessions_app.views.workspaces import folder_listing, workspace_add
 
 __all__ = [
+    "choose_model",
+    "continue_run",
+    "edit_and_branch",
+    "edit_queued",
+    "entry",
     "folder_listing",
     "health",
+    "label",
     "login",
     "login_link",
     "logout",
+    "navigate",
     "provider_keys",
+    "rename_session",
+    "session",
+    "session_blob",
+    "session_export",
+    "session_import",
     "session_list",
+    "session_new",
+    "session_older",
+    "session_tree",
+    "stop_run",
+    "submit_prompt",
+    "undo",
     "version",
     "welcome",
     "workspace_add",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    import importlib
-
-    if name.startswith("_") or name in {
-        "accounts",
-        "errors",
-        "health",
-        "home",
-        "keys",
-        "workspaces",
-        "sessions",
-        "entries",
-        "blobs",
-    }:
-        raise AttributeError(name)
-    for module in ("sessions", "entries", "blobs"):
-        try:
-            found = getattr(importlib.import_module(f"sessions_app.views.{module}"), name, None)
-        except ModuleNotFoundError as error:
-            if not str(error.name).startswith("sessions_app.views"):
-                raise
-            continue
-        if found:
-            return found
-
-    def missing(request: Any, **kwargs: Any) -> Any:
-        raise Http404
-
-    return missing

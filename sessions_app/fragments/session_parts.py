@@ -1,0 +1,174 @@
+"""The parts of a session page that change by themselves: queue, state of the run, context, tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from sessions_app import session_rows
+from sessions_app.agent.models_catalogue import describe_model
+from sessions_app.fragments import context_meter, tree_panel, wording
+from sessions_app.fragments.plain_text import one_line, visible
+from sessions_app.models import QueuedMessage, Run, Session
+
+if TYPE_CHECKING:
+    from sessions_app.models import AnyUser
+
+Json = dict[str, Any]
+
+_ENDED_BADLY = (Run.Status.FAILED, Run.Status.INTERRUPTED, Run.Status.LIMITED)
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """`name` is for the page's own use: idle, queued, running, stopping, or how the last run ended."""
+
+    name: str
+    glyph: str
+    words: str
+    started: str = ""
+    elapsed: str = ""
+    title: str = ""
+    kept: str = ""
+    action: str = ""
+
+    @property
+    def is_active(self) -> bool:
+        return self.name in {"queued", "running", "stopping"}
+
+
+def run_state(session: Session) -> RunState:
+    """What the newest run of a session does or did. What is not known to be running is not shown as running."""
+    run = session.runs.order_by("-pk").defer("checkpoint").first()
+    if run is None:
+        return RunState("idle", "idle", "Nothing said yet" if session.leaf_id is None else "Idle")
+    if run.is_active:
+        started = run.started_at or run.enqueued_at
+        since = timezone.now() - started
+        name, words = (
+            ("running", "Running") if run.status == Run.Status.RUNNING else ("queued", "Waiting to start")
+        )
+        if run.stop_requested:
+            name, words = "stopping", "Stopping"
+        return RunState(
+            name,
+            "queued" if name == "queued" else "running",
+            words,
+            started=started.isoformat(),
+            elapsed=wording.duration(since.total_seconds() * 1000),
+        )
+    if run.status in _ENDED_BADLY:
+        return _ended_badly(session, run)
+    if run.status == Run.Status.STOPPED:
+        return RunState("stopped", "stopped", "Stopped")
+    return RunState("completed", "worked", "Finished")
+
+
+def _ended_badly(session: Session, run: Run) -> RunState:
+    error = visible(run.error[:2000]).strip()
+    title = one_line(error, 300)
+    if run.status == Run.Status.LIMITED:
+        return RunState(
+            "limited", "wait", "Waits: its ceiling is reached", title=title or "The job reached its ceiling.",
+            kept="Everything up to here is kept. Going on doubles the ceiling.", action="Raise it and continue",
+        )  # fmt: skip
+    if run.status == Run.Status.INTERRUPTED:
+        return RunState(
+            "interrupted", "stopped", "Interrupted", title=title or "The job was interrupted.",
+            kept="What had arrived is kept. No tool is run a second time.", action="Continue",
+        )  # fmt: skip
+    leaf = session.leaf
+    # An answer that ended with the error says it itself, where it happened.
+    told = (
+        leaf is not None and leaf.run_id == run.pk and leaf.role == "assistant" and '"error"' in leaf.payload
+    )
+    if told:
+        return RunState("failed", "error", "Stopped on an error")
+    return RunState(
+        "failed", "error", "Stopped on an error", title=title or "The job failed.",
+        kept="Everything up to here is kept.", action="Continue",
+    )  # fmt: skip
+
+
+def may_edit(session: Session, user: AnyUser) -> bool:
+    return Session.objects.may_edit(user).filter(pk=session.pk).exists()
+
+
+def render_run_status(session: Session, *, user: AnyUser) -> str:
+    """The inside of `#run-status`: shape, word and time; the notice of a run that ended badly rides along in
+    a template that `run-state` moves to the end of the transcript."""
+    return render_to_string(
+        "sessions_app/_run.html",
+        {"state": run_state(session), "key": session.key, "may_edit": may_edit(session, user)},
+    )
+
+
+def render_run_notice(session: Session, *, user: AnyUser) -> str:
+    """The inside of `#run-notice`: how the last run ended, if that needs a word and is not told by an entry."""
+    return render_to_string(
+        "sessions_app/_run_notice.html",
+        {"state": run_state(session), "key": session.key, "may_edit": may_edit(session, user)},
+    )
+
+
+def render_queue(session: Session, *, user: AnyUser) -> str:
+    """The inside of `#queue`: what waits to be said to the agent."""
+    waiting = list(session.queue.all())
+    order = {QueuedMessage.Mode.STEER: 0, QueuedMessage.Mode.FOLLOW_UP: 1}
+    waiting.sort(key=lambda item: order.get(QueuedMessage.Mode(item.mode), 2))
+    rows = [
+        {
+            "pk": item.pk,
+            "steers": item.mode == QueuedMessage.Mode.STEER,
+            "words": one_line(item.text, 300),
+            "text": visible(item.text),
+        }
+        for item in waiting
+    ]
+    return render_to_string(
+        "sessions_app/_queue.html",
+        {"waiting": rows, "key": session.key, "may_edit": may_edit(session, user), "many": len(rows) > 1},
+    )
+
+
+def render_session_meta(session: Session, *, user: AnyUser) -> str:
+    """The inside of `#session-meta`: context meter and cost."""
+    meter = context_meter.measure(session)
+    return render_to_string(
+        "sessions_app/_session_meta.html",
+        {
+            "meter": meter,
+            "summary": context_meter.summary(meter),
+            "width": context_meter.WIDTH,
+            "cost": session.cost,
+        },
+    )
+
+
+def render_tree(session: Session, *, user: AnyUser) -> str:
+    """The inside of `#session-tree`: the rows."""
+    return render_to_string(
+        "sessions_app/_tree.html",
+        {
+            "panel": tree_panel.build(session),
+            "key": session.key,
+            "may_edit": may_edit(session, user),
+            "queued": [one_line(item.text, 60) for item in session.queue.all()[:5]],
+            "active": session.runs.active().exists(),
+        },
+    )
+
+
+def render_session_row(session: Session, *, user: AnyUser) -> str:
+    """The session's row in the list."""
+    return render_to_string(
+        "sessions_app/_session_row.html", {"row": session_rows.row_of(session), "current": None}
+    )
+
+
+def thinking_levels(session: Session) -> tuple[str, ...]:
+    """The levels the session's model knows; empty when it does not think."""
+    return tuple(describe_model(session.provider, session.model).levels)

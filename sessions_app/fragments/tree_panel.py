@@ -1,0 +1,307 @@
+"""The session tree as rows: the active path down the side, other branches folded beside it.
+
+Long stretches without an event become capsules, so that the panel stays small however long the session is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db.models.functions import Substr
+
+from sessions_app.core.entries import Kind
+from sessions_app.core.messages import text_of
+from sessions_app.fragments import wording
+from sessions_app.fragments.plain_text import one_line
+from sessions_app.fragments.surroundings import labels_of
+from sessions_app.fragments.tree_paths import Branch, Layout, lay_out
+from sessions_app.models import Entry, Session
+
+MOST_ROWS = 300
+FOLDED_FROM = 5
+"""A stretch of at least so many uneventful entries becomes a capsule (UI §6)."""
+NEWEST = 3
+MOST_BRANCHES = 12
+"""Branches that are listed at one fork before the rest is one row."""
+SHORT_PATH = 60
+"""Up to this length all of the person's messages have a row of their own."""
+
+_HEAD = 4000
+_EVENTFUL = (Kind.COMPACTION, Kind.BRANCH_SUMMARY)
+_HIDDEN = frozenset(
+    {
+        Kind.LABEL,
+        Kind.CONTEXT_EDIT,
+        Kind.CUSTOM,
+        Kind.MODEL_CHANGE,
+        Kind.THINKING_LEVEL_CHANGE,
+        Kind.SESSION_INFO,
+        Kind.USAGE,
+    }
+)
+_FIRST_TEXT = re.compile(r'"(?:text|content|summary)"\s*:\s*"((?:[^"\\]|\\.){0,400})')
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRow:
+    """One row. `shape` is a glyph or `capsule`; `seq` is where it goes (with `tip`: to the newest below it);
+    `place` is its position among the rows of its level, of `of`."""
+
+    shape: str
+    words: str
+    aside: str = ""
+    seq: int | None = None
+    tip: bool = False
+    level: int = 1
+    strong: bool = False
+    here: bool = False
+    fork: bool = False
+    label: str = ""
+    tail: bool = False
+    place: int = 1
+    of: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TreePanel:
+    """`hidden` rows were left out because there are too many."""
+
+    rows: tuple[TreeRow, ...]
+    branches: int
+    entries: int
+    messages: int
+    own_messages: int
+    hidden: int = 0
+
+
+def build(session: Session) -> TreePanel:
+    """The panel of a session as it stands."""
+    leaf = session.leaf
+    layout = lay_out(session, leaf)
+    labels = labels_of(session.pk)
+    rows = _rows(session, layout, labels)
+    hidden = max(0, len(rows) - MOST_ROWS)
+    if hidden:
+        rows = [*rows[: MOST_ROWS // 3], *rows[-(MOST_ROWS - MOST_ROWS // 3) :]]
+    path = Entry.objects.filter(layout.all(), session=session, kind=Kind.MESSAGE)
+    return TreePanel(
+        rows=_numbered(rows),
+        branches=len(layout.branches) + len(layout.ahead) + (1 if leaf else 0),
+        entries=layout.entries,
+        messages=path.filter(role__in=("user", "assistant")).count(),
+        own_messages=path.filter(role="user").count(),
+        hidden=hidden,
+    )
+
+
+def _rows(session: Session, layout: Layout, labels: dict[str, str]) -> list[TreeRow]:
+    kept = _kept_depths(session, layout, labels)
+    shown = _with_small_gaps(kept, layout.length)
+    entries = {
+        entry.depth: entry
+        for entry in Entry.objects.filter(layout.at(shown), session=session)
+        .only("seq", "depth", "kind", "role", "entry_id")
+        .annotate(head=Substr("payload", 1, _HEAD))
+    }
+    firsts = _first_entries(session, [*layout.branches, *layout.ahead])
+    by_depth: dict[int, list[Branch]] = {}
+    for branch in layout.branches:
+        by_depth.setdefault(branch.depth, []).append(branch)
+    rows = _branch_rows(by_depth.get(-1, ()), firsts, labels)
+    previous = -1
+    for depth in sorted(entries):
+        if depth - previous > 1:
+            rows.append(_capsule(depth - previous - 1))
+        previous = depth
+        entry = entries[depth]
+        beside = by_depth.get(depth, ())
+        if (row := _row(entry, labels, leaf=depth == layout.length - 1, fork=bool(beside))) is not None:
+            rows.append(row)
+        rows += _branch_rows(beside, firsts, labels)
+    if layout.ahead:
+        rows += [
+            TreeRow(
+                "capsule",
+                f"{wording.plural(branch.count, 'entry', 'entries')} further on",
+                seq=firsts[branch.segment, branch.ordinal].seq,
+                tip=True,
+                tail=True,
+            )
+            for branch in layout.ahead[:MOST_BRANCHES]
+            if (branch.segment, branch.ordinal) in firsts
+        ]
+    return rows
+
+
+def _kept_depths(session: Session, layout: Layout, labels: dict[str, str]) -> set[int]:
+    """Depths on the path that are an event: the root, forks, compactions, branch summaries, labels, the end."""
+    length = layout.length
+    kept = {0} | set(range(max(0, length - NEWEST), length))
+    for branch in layout.branches:
+        if branch.depth >= 0:
+            kept |= {branch.depth, min(branch.depth + 1, length - 1)}
+    path = Entry.objects.filter(layout.all(), session=session)
+    kept |= set(path.filter(kind__in=_EVENTFUL).values_list("depth", flat=True))
+    if labels:
+        kept |= set(path.filter(entry_id__in=list(labels)[:500]).values_list("depth", flat=True))
+    if length <= SHORT_PATH:
+        kept |= set(path.filter(role="user").values_list("depth", flat=True))
+    return {depth for depth in kept if 0 <= depth < length}
+
+
+def _with_small_gaps(kept: set[int], length: int) -> set[int]:
+    """Stretches too short for a capsule are shown as they are."""
+    shown = set(kept)
+    previous = -1
+    for depth in [*sorted(kept), length]:
+        if depth - previous - 1 < FOLDED_FROM:
+            shown |= set(range(previous + 1, min(depth, length)))
+        previous = depth
+    return shown
+
+
+def _row(entry: Entry, labels: dict[str, str], *, leaf: bool, fork: bool) -> TreeRow | None:
+    """The row of one entry; None for what the tree does not show by itself (01 TR-09)."""
+    shape, words, strong = _face(entry)
+    label = one_line(labels.get(entry.entry_id, ""), 40)
+    eventful = leaf or fork or label
+    if not eventful and (not words or entry.kind in _HIDDEN or entry.role in ("toolResult", "system")):
+        return None
+    return TreeRow(
+        shape=shape,
+        words=words or _plain_name(entry),
+        aside="here" if leaf else "",
+        seq=entry.seq,
+        strong=strong or leaf,
+        here=leaf,
+        fork=fork,
+        label=label,
+    )
+
+
+def _face(entry: Any) -> tuple[str, str, bool]:
+    """Shape, first words, and whether they are a person's."""
+    if entry.kind == Kind.COMPACTION:
+        return "compaction", "Compaction", False
+    if entry.kind == Kind.BRANCH_SUMMARY:
+        return "branch", f"Back: {first_words(entry.head)}", False
+    if entry.kind == Kind.CUSTOM_MESSAGE:
+        return "custom", first_words(entry.head), False
+    if entry.kind != Kind.MESSAGE:
+        return ("note" if entry.kind in _HIDDEN else "custom"), "", False
+    match entry.role:
+        case "user":
+            return "user", first_words(entry.head) or "Image", True
+        case "assistant":
+            failed = '"stopReason": "error"' in entry.head or '"stopReason":"error"' in entry.head
+            return ("error" if failed else "assistant"), first_words(entry.head), False
+        case "bashExecution":
+            return "shell", "Your command", False
+        case "toolResult":
+            return "tool", "", False
+        case _:
+            return "note", "", False
+
+
+def _plain_name(entry: Entry) -> str:
+    if entry.kind == Kind.MESSAGE:
+        names = {"assistant": "Answer", "toolResult": "Tool result", "system": "Instructions"}
+        return names.get(entry.role, "Message")
+    return {
+        Kind.MODEL_CHANGE: "Model changed",
+        Kind.THINKING_LEVEL_CHANGE: "Thinking changed",
+        Kind.LABEL: "Label",
+        Kind.SESSION_INFO: "Renamed",
+    }.get(entry.kind, entry.kind.replace("_", " ").capitalize() or "Entry")  # type: ignore[call-overload, no-any-return]
+
+
+def first_words(head: str, limit: int = 60) -> str:
+    """First words of a record of which only the beginning is at hand; empty if there are none."""
+    try:
+        record = json.loads(head)
+    except ValueError:
+        match = _FIRST_TEXT.search(head)
+        try:
+            return one_line(json.loads(f'"{match[1]}"'), limit) if match else ""
+        except ValueError:
+            return ""
+    if not isinstance(record, dict):
+        return ""
+    message = record.get("message")
+    holder = message if isinstance(message, dict) else record
+    summary = holder.get("summary")
+    return one_line(summary if isinstance(summary, str) else text_of(holder.get("content"), " "), limit)
+
+
+def _first_entries(session: Session, branches: Sequence[Branch]) -> dict[tuple[int, int], Any]:
+    """The first entry of each branch that may get a row."""
+    found: dict[tuple[int, int], Any] = {}
+    entries = Entry.objects.filter(session=session).only(
+        "seq", "kind", "role", "entry_id", "segment_id", "ordinal"
+    )
+    starts = [branch.segment for branch in branches if branch.ordinal == 0][-MOST_ROWS:]
+    rows = list(entries.filter(segment__in=starts, ordinal=0).annotate(head=Substr("payload", 1, _HEAD)))
+    for branch in [branch for branch in branches if branch.ordinal > 0][-MOST_ROWS:]:
+        row = entries.filter(segment=branch.segment, ordinal=branch.ordinal)
+        rows += list(row.annotate(head=Substr("payload", 1, _HEAD)))
+    for entry in rows:
+        found[entry.segment_id, entry.ordinal] = entry
+    return found
+
+
+def _branch_rows(
+    branches: Sequence[Branch], firsts: dict[tuple[int, int], Any], labels: dict[str, str]
+) -> list[TreeRow]:
+    """The branches at one fork, newest last; of many only the newest."""
+    known = [branch for branch in branches if (branch.segment, branch.ordinal) in firsts]
+    rows: list[TreeRow] = []
+    if len(branches) > MOST_BRANCHES:
+        more = len(branches) - MOST_BRANCHES
+        rows.append(TreeRow("capsule", wording.plural(more, "more branch", "more branches"), level=2))
+        known = known[-MOST_BRANCHES:]
+    for branch in known:
+        entry = firsts[branch.segment, branch.ordinal]
+        shape, words, _ = _face(entry)
+        aside = wording.plural(branch.count, "entry", "entries")
+        if branch.forks:
+            aside += f", {wording.plural(branch.forks, 'fork')}"
+        rows.append(
+            TreeRow(
+                shape=shape,
+                words=words or _plain_name(entry),
+                aside=aside,
+                seq=entry.seq,
+                tip=True,
+                level=2,
+                label=one_line(labels.get(entry.entry_id, ""), 40),
+            )
+        )
+    return rows
+
+
+def _capsule(count: int) -> TreeRow:
+    return TreeRow("capsule", wording.plural(count, "entry", "entries"))
+
+
+def _numbered(rows: Sequence[TreeRow]) -> tuple[TreeRow, ...]:
+    """Each row with its position among its siblings, for screen readers."""
+    result: list[TreeRow] = []
+    top = sum(row.level == 1 for row in rows)
+    place = 0
+    for index, row in enumerate(rows):
+        if row.level == 1:
+            place += 1
+            result.append(replace(row, place=place, of=top))
+            continue
+        start = index
+        while start > 0 and rows[start - 1].level == 2:
+            start -= 1
+        end = index
+        while end + 1 < len(rows) and rows[end + 1].level == 2:
+            end += 1
+        result.append(replace(row, place=index - start + 1, of=end - start + 1))
+    return tuple(result)

@@ -1,0 +1,170 @@
+"""What the session page shows, gathered for the page and for the parts that a command changes."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.html import format_html
+from django.utils.safestring import mark_safe
+
+from sessions_app import entry_log, fragments, session_rows
+from sessions_app.fragments import changed_files, tree_panel
+from sessions_app.models import Session
+from sessions_app.services import sessions
+from sessions_app.services.errors import NotAllowed
+
+Json = dict[str, Any]
+
+WINDOW = 60
+"""Entries of the active path on the page; older ones come when they are scrolled to."""
+
+_RETURNED_TEXT = "returned-text"
+
+
+def read_only() -> NotAllowed:
+    return NotAllowed(
+        "You may read this session, not change it.", "Ask an admin of its workspace for the role of a member."
+    )
+
+
+def facts(request: HttpRequest, session: Session, *, before: int | None = None) -> Json:
+    """Everything the page shows. `before` is a depth: then the page ends above it."""
+    user = request.user
+    may_edit = fragments.may_edit(session, user)
+    state = fragments.run_state(session)
+    window = window_facts(request, session, before)
+    return (
+        window
+        | {
+            "session": session,
+            "may_edit": may_edit,
+            "active": state.is_active,
+            "run_status": fragments.render_run_status(session, user=user),
+            "run_notice": fragments.render_run_notice(session, user=user),
+            "live": live_parts(session, window["entries"], active=state.is_active),
+            "queue": fragments.render_queue(session, user=user),
+            "meta": fragments.render_session_meta(session, user=user),
+            "tree": fragments.render_tree(session, user=user),
+            "panel": tree_panel.build(session),
+            "files": changed_files.changed_files(session),
+            "rules": rules(session),
+            "workspace_path": session_rows.short_path(session.workspace.path),
+            "draft": take_returned_text(request, session),
+            "prompt_key": uuid.uuid4().hex,
+            "largest": settings.MAX_PROMPT_BYTES,
+            "page": "sessions",
+        }
+        | (picker_facts(request, session) if may_edit else {})
+    )
+
+
+def window_facts(request: HttpRequest, session: Session, before: int | None = None) -> Json:
+    """A stretch of the active path as articles, and from which depth on there is more above it."""
+    window = entry_log.load_window(session, before_depth=before, limit=WINDOW)
+    entries = list(window.entries)
+    return {
+        "entries": entries,
+        "articles": fragments.render_entries(entries, user=request.user),
+        "older": entries[0].depth if window.has_older and entries else None,
+        "leaf": session.leaf.seq if session.leaf else None,
+        "seq": session.next_seq - 1,
+        "key": session.key,
+    }
+
+
+def live_parts(session: Session, entries: list[Any], *, active: bool) -> str:
+    """What stands in #live until the socket brings what is there now: the checkpoint of the answer, open calls."""
+    run = session.runs.active().first() if active else None
+    parts: list[str] = []
+    if run is not None and run.checkpoint:
+        message = json.loads(run.checkpoint).get("message") or {}
+        parts.append(fragments.render_live_message(fragments.live_message_of("checkpoint", message)))
+    card = fragments.render_tool_running if active else fragments.render_tool_open
+    parts += [card(call) for call in fragments.open_calls(entries)]
+    return "".join(parts)
+
+
+def rules(session: Session) -> list[Json]:
+    """The instruction files that apply to the session's folder."""
+    from sessions_app.agent.system_prompt import find_context_files
+
+    folder = Path(session.workspace.path)
+    found = find_context_files(settings.AGENT_DIR, folder)
+    return [
+        {
+            "path": str(file.path),
+            "shown": session_rows.short_path(str(file.path)),
+            "origin": str(getattr(file, "origin", "")),
+        }
+        for file in found
+    ]
+
+
+def picker_facts(request: HttpRequest, session: Session) -> Json:
+    return {
+        "session": session,
+        "models": sessions.available_models(request.user),
+        "levels": fragments.thinking_levels(session),
+    }
+
+
+def transcript(request: HttpRequest, session: Session) -> HttpResponse:
+    """The transcript as it is now, and beside it (out of band) the parts that depend on the leaf."""
+    log = render(request, "sessions_app/_transcript.html", window_facts(request, session))
+    log.write(_out_of_band(request, session, "run-status", "queue", "session-meta", "session-tree"))
+    return log
+
+
+def moved(request: HttpRequest, session: Session, text: str = "", *, seq: int | None = None) -> HttpResponse:
+    """The answer to a command that moved the leaf; `text` goes back into the composer if that is empty."""
+    session.refresh_from_db()
+    if not wants(request):
+        if text:
+            request.session[f"{_RETURNED_TEXT}:{session.key}"] = text[:100_000]
+        return redirect("session", session.key)
+    response = transcript(request, session)
+    response["HX-Retarget"], response["HX-Reswap"] = "#transcript", "outerHTML"
+    leaf = session.leaf.seq if session.leaf else None
+    # Header values are Latin-1: everything else is escaped.
+    response["HX-Trigger-After-Swap"] = json.dumps(
+        {"session:moved": {"leaf": leaf, "seq": session.next_seq - 1, "text": text}}
+    )
+    return response
+
+
+def changed_parts(request: HttpRequest, session: Session, *names: str) -> HttpResponse:
+    """Only out-of-band parts, for commands whose own element stays as it is."""
+    return HttpResponse(_out_of_band(request, session, *names))
+
+
+def take_returned_text(request: HttpRequest, session: Session) -> str:
+    """Text that a command without script put aside for the composer; given once."""
+    text: str = request.session.pop(f"{_RETURNED_TEXT}:{session.key}", "")
+    return text
+
+
+def wants(request: HttpRequest) -> bool:
+    return "HX-Request" in request.headers
+
+
+def _out_of_band(request: HttpRequest, session: Session, *names: str) -> str:
+    render_part = {
+        "run-status": fragments.render_run_status,
+        "queue": fragments.render_queue,
+        "session-meta": fragments.render_session_meta,
+        "session-tree": fragments.render_tree,
+    }
+    return "".join(
+        format_html(
+            '<div id="{}" hx-swap-oob="innerHTML">{}</div>',
+            name,
+            mark_safe(render_part[name](session, user=request.user)),  # noqa: S308 - made by templates
+        )
+        for name in names
+    )

@@ -1,0 +1,151 @@
+// The composer: Enter sends or steers, Alt+Enter queues for later, Escape stops. Words leave the field only after
+// the server has them; until then they are kept here and say so.
+
+import { AttachedImages } from "attached-images";
+import { MessageDraft } from "message-draft";
+
+class PromptComposer extends HTMLElement {
+  #form;
+  #field;
+  #draft;
+  #images;
+  #sent = "";
+
+  connectedCallback() {
+    this.#form = this.querySelector("form");
+    this.#field = this.querySelector("textarea");
+    this.#draft = new MessageDraft(this.dataset.session);
+    this.#images = new AttachedImages(this.querySelector("[type=file]"), this.querySelector(".composer__images"), (words) => this.#tell(words));
+    if (!this.#field.value) this.#field.value = this.#draft.text;
+    this.#measure();
+    this.#form.addEventListener("submit", this.#submitted, { capture: true });
+    this.#form.addEventListener("htmx:afterRequest", this.#answered);
+    this.#field.addEventListener("keydown", this.#keyed);
+    this.#field.addEventListener("input", () => this.#written());
+    this.#field.addEventListener("paste", (event) => this.#received(event, event.clipboardData));
+    for (const name of ["dragover", "dragleave", "drop"]) this.addEventListener(name, this.#dragged);
+    document.addEventListener("run:state", this.#stateChanged);
+    document.addEventListener("session:moved", this.#moved);
+    window.addEventListener("online", this.#online);
+    const state = document.querySelector("run-state");
+    if (state) this.#become(state.hasAttribute("data-active"), state.dataset.state);
+  }
+
+  disconnectedCallback() {
+    document.removeEventListener("run:state", this.#stateChanged);
+    document.removeEventListener("session:moved", this.#moved);
+    window.removeEventListener("online", this.#online);
+  }
+
+  // ---- actions ----
+
+  #keyed = (event) => {
+    // An Enter that ends a composition belongs to the input method.
+    if (event.isComposing || event.keyCode === 229) return;
+    if (event.key === "Enter" && !event.shiftKey && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      this.#form.elements.mode.value = event.altKey ? "follow_up" : "steer";
+      if (this.#field.value.trim() || this.#images.count) this.#form.requestSubmit();
+    } else if (event.key === "Escape" && this.hasAttribute("data-active")) {
+      event.preventDefault();
+      document.getElementById("stop-form").requestSubmit();
+    }
+  };
+
+  #submitted = (event) => {
+    const text = this.#field.value;
+    const size = new Blob([text]).size;
+    if (!text.trim() && !this.#images.count) this.#tell("Write what should be done.");
+    else if (size > Number(this.dataset.largest)) this.#tell(`This message has ${megabytes(size)}; at most ${megabytes(this.dataset.largest)} can be sent. Put it into a file.`);
+    else {
+      this.#sent = text;
+      this.#form.elements.key.value = this.#draft.keyFor(JSON.stringify([text, this.#form.elements.mode.value, this.#images.count]));
+      return;
+    }
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    this.#field.focus();
+  };
+
+  #answered = (event) => {
+    if (event.target !== this.#form) return;
+    const { successful, xhr } = event.detail;
+    const unreachable = xhr.status === 0 || xhr.status >= 500;
+    this.querySelector(".composer__unsent").hidden = successful || !unreachable;
+    if (!successful) return;
+    this.#draft.accepted();
+    this.#form.elements.mode.value = "steer";
+    const rest = this.#field.value.startsWith(this.#sent) ? this.#field.value.slice(this.#sent.length).trimStart() : this.#field.value;
+    this.#write(rest);
+    this.#images.clear();
+    this.#tell("");
+  };
+
+  #received(event, data) {
+    if (data?.files.length && this.#images.add(data.files)) event.preventDefault();
+  }
+
+  #dragged = (event) => {
+    if (![...(event.dataTransfer?.types ?? [])].includes("Files")) return;
+    event.preventDefault();
+    this.#form.toggleAttribute("data-dropping", event.type === "dragover");
+    if (event.type === "drop") this.#received(event, event.dataTransfer);
+  };
+
+  #stateChanged = (event) => this.#become(event.detail.active, event.detail.state);
+
+  // Text of a message one went back before returns to the field, if nothing else stands there (01 TR-04).
+  #moved = (event) => {
+    const { text } = event.detail;
+    if (text && !this.#field.value.trim()) this.#write(text);
+    this.#field.focus();
+  };
+
+  #online = () => {
+    if (!this.querySelector(".composer__unsent").hidden) this.#form.requestSubmit();
+  };
+
+  // ---- internal ----
+
+  #become(active, state) {
+    this.toggleAttribute("data-active", active);
+    const stop = this.querySelector("[data-stop]");
+    stop.hidden = !active;
+    stop.toggleAttribute("aria-busy", state === "stopping");
+    this.querySelector("[data-send]").textContent = active ? "Steer" : "Send";
+    this.querySelector("[data-word]").textContent = active ? "steer now" : "send";
+    this.#field.placeholder = active ? this.#field.dataset.running : this.#field.dataset.idle;
+  }
+
+  #written() {
+    this.#draft.text = this.#field.value;
+    this.#measure();
+  }
+
+  #write(text) {
+    this.#field.value = text;
+    this.#written();
+  }
+
+  #measure() {
+    const size = this.#field.value.length < 10_000 ? 0 : new Blob([this.#field.value]).size;
+    const over = size > Number(this.dataset.largest);
+    const note = this.querySelector(".composer__size");
+    note.toggleAttribute("data-over", over);
+    if (size > Number(this.dataset.largest) / 2) note.textContent = `${megabytes(size)} of ${megabytes(this.dataset.largest)}`;
+    else if (note.textContent) note.textContent = "";
+    if (CSS.supports("field-sizing", "content")) return;
+    this.#field.style.height = "auto";
+    this.#field.style.height = `${this.#field.scrollHeight}px`;
+  }
+
+  #tell(words) {
+    this.querySelector(".composer__size").textContent = words;
+  }
+}
+
+function megabytes(bytes) {
+  return `${(Number(bytes) / 1_000_000).toFixed(1)} MB`;
+}
+
+customElements.define("prompt-composer", PromptComposer);

@@ -1,0 +1,17 @@
+// The state of the run, wherever it came from: tells the composer (event run:state), and puts the notice of a
+// run that ended badly at the end of the transcript.
+
+class RunState extends HTMLElement {
+  connectedCallback() {
+    const { state } = this.dataset;
+    const active = this.hasAttribute("data-active");
+    this.dispatchEvent(new CustomEvent("run:state", { bubbles: true, detail: { state, active } }));
+    const notice = document.getElementById("run-notice");
+    const template = this.querySelector("template");
+    if (!notice || !template) return;
+    notice.replaceChildren(template.content.cloneNode(true));
+    window.htmx?.process(notice);
+  }
+}
+
+customElements.define("run-state", RunState);

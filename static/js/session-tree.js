@@ -1,0 +1,92 @@
+// The tree by keyboard: one tab stop, arrows walk, Enter goes there. A press on a row of the active path only
+// shows it; on another branch it goes there.
+
+class SessionTree extends HTMLElement {
+  #observer = new MutationObserver(() => this.#renewed());
+  #inside = false;
+
+  connectedCallback() {
+    this.addEventListener("keydown", this.#keyed);
+    this.addEventListener("click", this.#clicked);
+    this.addEventListener("focusin", () => (this.#inside = true));
+    this.addEventListener("focusout", (event) => {
+      if (event.relatedTarget && !this.contains(event.relatedTarget)) this.#inside = false;
+    });
+    this.#observer.observe(this.querySelector("[role=tree]"), { childList: true });
+    this.#current?.scrollIntoView({ block: "nearest" });
+  }
+
+  disconnectedCallback() {
+    this.#observer.disconnect();
+  }
+
+  // ---- actions ----
+
+  #keyed = (event) => {
+    const row = event.target.closest("[role=treeitem]");
+    if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
+    const rows = this.#rows;
+    const index = rows.indexOf(row);
+    const next = {
+      ArrowDown: () => rows[index + 1],
+      ArrowUp: () => rows[index - 1],
+      Home: () => rows[0],
+      End: () => rows.at(-1),
+      ArrowRight: () => (rows[index + 1]?.dataset.level > row.dataset.level ? rows[index + 1] : undefined),
+      ArrowLeft: () => rows.slice(0, index).findLast((it) => it.dataset.level < row.dataset.level),
+    }[event.key];
+    if (next) {
+      event.preventDefault();
+      this.#focus(next());
+    } else if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      this.#go(row);
+    }
+  };
+
+  #clicked = (event) => {
+    const row = event.target.closest("[role=treeitem]");
+    if (!row?.dataset.seq) return;
+    this.#focus(row);
+    if (row.dataset.level === "1" && this.#show(row.dataset.seq)) return;
+    this.#go(row);
+  };
+
+  // ---- internal ----
+
+  get #rows() {
+    return [...this.querySelectorAll("[role=treeitem]")];
+  }
+
+  get #current() {
+    return this.querySelector("[role=treeitem][tabindex='0']") ?? this.querySelector("[role=treeitem]");
+  }
+
+  #focus(row) {
+    if (!row) return;
+    for (const other of this.#rows) other.tabIndex = other === row ? 0 : -1;
+    row.focus();
+  }
+
+  #go(row) {
+    if (row.hasAttribute("hx-post")) window.htmx.trigger(row, "go");
+    else if (row.dataset.seq) this.#show(row.dataset.seq);
+  }
+
+  #show(seq) {
+    const entry = document.getElementById(`entry-${seq}`);
+    entry?.scrollIntoView({ block: "center" });
+    if (entry) this.closest("drawer-panel")?.hide?.();
+    return entry;
+  }
+
+  // New rows come whole: somebody walking through them goes on where the leaf stands.
+  #renewed() {
+    const rows = this.#rows;
+    if (rows.length && !rows.some((row) => row.tabIndex === 0)) rows.at(-1).tabIndex = 0;
+    if (this.#inside && !this.contains(document.activeElement)) this.#current?.focus();
+    else this.#current?.scrollIntoView({ block: "nearest" });
+  }
+}
+
+customElements.define("session-tree", SessionTree);
