@@ -30,6 +30,7 @@ from sessions_app.agent.providers.base import (
     ProviderTaps,
     ToolSpec,
 )
+from sessions_app.agent.request_content import clean_text
 from sessions_app.agent.request_guard import make_valid
 from sessions_app.agent.request_size import request_tokens
 from sessions_app.agent.sandboxes.base import Sandbox
@@ -368,12 +369,12 @@ class _Pass:
             return {**(partial or self._synthetic("aborted", STOPPED)), "stopReason": "aborted"}
         if isinstance(error, ProviderError):
             self.error = error
-            text = str(error) or error.kind
+            text = clean_text(str(error)) or error.kind
             diagnostic = {"type": "provider_error", "kind": error.kind, "retryable": error.retryable}
             if error.status is not None:
                 diagnostic["status"] = error.status
         else:
-            text = f"{type(error).__name__}: {error}"
+            text = clean_text(f"{type(error).__name__}: {error}")
             diagnostic = {"type": "internal_error", "kind": type(error).__name__, "retryable": False}
         message = {**(partial or self._synthetic("error", text)), "stopReason": "error", "errorMessage": text}
         message["diagnostics"] = [diagnostic]

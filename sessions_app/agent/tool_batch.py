@@ -14,6 +14,8 @@ from typing import Any
 
 from sessions_app.agent.events import LoopEvent, ToolEnded, ToolStarted, ToolUpdated
 from sessions_app.agent.hooks import HookRefusalError, Hooks
+from sessions_app.agent.request_content import clean_value
+from sessions_app.agent.result_images import with_usable_images
 from sessions_app.agent.sandboxes.base import Sandbox, SandboxError
 from sessions_app.agent.stop import StopSignal
 from sessions_app.agent.tools import prepare_arguments
@@ -263,7 +265,10 @@ class ToolBatch:
 
     def _end(self, call: Call, result: ToolResult, duration_ms: int | None = None) -> ToolEnded:
         call.duration_ms = duration_ms
-        call.result = self._patched(call, result) if duration_ms is not None else result
+        if duration_ms is not None:
+            result = self._patched(call, result)
+            result = replace(result, content=with_usable_images(result.content))
+        call.result = result
         event = ToolEnded(call.id, call.name, call.result, call.duration_ms)
         self._hooks.tool_execution_end(event.to_wire())
         return event
@@ -299,12 +304,13 @@ class ToolBatch:
             "role": "toolResult",
             "toolCallId": call.id,
             "toolName": call.name,
-            "content": result.content,
+            # Stored and sent alike: file names and output may hold what is no text.
+            "content": clean_value(result.content),
             "isError": result.is_error,
             "timestamp": self._clock(),
         }
         if result.details:
-            message["details"] = result.details
+            message["details"] = clean_value(result.details)
         if result.usage:
             message["usage"] = result.usage
         if call.duration_ms is not None:

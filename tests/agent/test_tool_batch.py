@@ -14,6 +14,7 @@ from sessions_app.agent.hooks import Hooks
 from sessions_app.agent.providers.scripted import ScriptedProvider
 from sessions_app.agent.sandboxes.base import SandboxError
 from sessions_app.agent.tools.base import ToolError
+from tests.agent.images import image_block, picture
 from tests.agent.stand_ins import (
     Conversation,
     FunctionTool,
@@ -309,3 +310,15 @@ def test_any_number_of_calls_gets_as_many_results(count):
     conversation.run("Go")
     assert len(results(conversation)) == count
     assert tool_threads() == []
+
+
+def test_results_hold_only_text_that_can_be_stored_and_images_that_can_be_shown():
+    odd = text_result("a\x00b\udcff", details={"name\ud800": ["\x00"]})
+    odd.content.extend([image_block(picture("BMP"), "image/bmp"), image_block("nonsense")])
+    conversation = converse(call("odd", "a"), tools=[FunctionTool("odd", lambda *_: odd)])
+    conversation.run("Go")
+    message = results(conversation)[0]
+    assert message["content"][0]["text"] == "a\ufffdb\ufffd"
+    assert message["details"] == {"name\ufffd": ["\ufffd"]}
+    assert message["content"][1]["mimeType"] == "image/png"
+    assert message["content"][2]["text"].startswith("(An image was left out: ")
