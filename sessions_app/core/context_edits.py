@@ -8,7 +8,7 @@ from typing import Any
 from sessions_app.core.entries import Entry, Kind
 from sessions_app.core.errors import MalformedPayload, NotOnThisPath, UnknownEntry
 from sessions_app.core.messages import tool_calls_of
-from sessions_app.core.projection import REPLACEABLE_ROLES
+from sessions_app.core.projection import EDITABLE_ROLES
 from sessions_app.core.tree import Tree
 
 
@@ -23,7 +23,7 @@ def check_edit(tree: Tree, path: Sequence[Entry], target_id: str, replacement: A
     target = next((entry for entry in reversed(path) if entry.id == target_id), None)
     if target is None:
         raise NotOnThisPath(f"entry {target_id!r} is not on this branch")
-    if target.kind != Kind.CUSTOM_MESSAGE and target.role not in REPLACEABLE_ROLES:
+    if target.kind != Kind.CUSTOM_MESSAGE and target.role not in EDITABLE_ROLES:
         raise MalformedPayload(
             f"entry {target_id!r} cannot be edited: only messages of the user, the model, tools and extensions can"
         )

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sessions_app.core.entries import Entry, Kind
-from sessions_app.core.messages import Json
 from sessions_app.core.projection import (
     ProjectedEntry,
-    compaction_summary_message_of,
     messages_of,
     replacement_of,
 )
@@ -117,11 +115,5 @@ def _only_a_failed_attempt_follows(entries: Sequence[ProjectedEntry], start: int
 
 
 def raw_entries(path: Sequence[Entry]) -> list[ProjectedEntry]:
-    """The path as if nothing were compacted or edited: every compaction's summary has its size."""
-    return [ProjectedEntry(entry, _raw_messages(entry)) for entry in path]
-
-
-def _raw_messages(entry: Entry) -> tuple[Json, ...]:
-    if entry.kind == Kind.COMPACTION:
-        return (compaction_summary_message_of(entry),)
-    return messages_of(entry)
+    """The path as if nothing were compacted or edited: every compaction has its size."""
+    return [ProjectedEntry(entry, messages_of(entry)) for entry in path]

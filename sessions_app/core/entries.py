@@ -226,9 +226,12 @@ def custom_message_entry(
     return new_entry(Kind.CUSTOM_MESSAGE, entry_id, parent_id, timestamp, fields)
 
 
-def tidy_name(name: Any) -> str:
-    """A session name on one line: runs of line ends become a space, the edges are trimmed (01 §2)."""
-    if not isinstance(name, str):
-        return ""
+def tidy_name(name: str) -> str:
+    """A session name as it is written: runs of line ends become a space, the edges are trimmed (01 §2)."""
     lines = [line for line in name.replace("\r", "\n").split("\n") if line]
-    return " ".join(lines).strip(_BLANKS)
+    return trim(" ".join(lines))
+
+
+def trim(text: str) -> str:
+    """Without the blanks at its edges that JavaScript's trim takes away."""
+    return text.strip(_BLANKS)

@@ -12,7 +12,9 @@ from sessions_app.core.system_prompt_log import replay
 from sessions_app.core.times import milliseconds_of
 
 DEFAULT_THINKING_LEVEL = "off"
-REPLACEABLE_ROLES = frozenset({"user", "assistant", "toolResult"})
+EDITABLE_ROLES = frozenset({"user", "assistant", "toolResult"})
+REPLACEABLE_ROLES = EDITABLE_ROLES | {"custom"}
+"""A writer edits the first three only; a file may also replace what an extension stored as a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +168,14 @@ def messages_of(entry: Entry) -> tuple[Json, ...]:
 
 
 def normalised(message: Json) -> Json:
-    """The message itself, or with empty content where the file has none (01 §2)."""
+    """The message itself, or with empty content where the file has none (01 §2).
+
+    Every reader here copes with missing content; the reference mends these roles only.
+    """
     if message.get("content") is not None:
         return message
     role = message.get("role")
-    if role in REPLACEABLE_ROLES or role == "custom":
+    if role in EDITABLE_ROLES:
         return {**message, "content": []}
     return {**message, "content": ""} if role == "system" else message
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sessions_app.core.messages import Json
@@ -47,6 +47,33 @@ def checkpoint(messages: Iterable[Json], *, timestamp: int) -> Json | None:
     """The replayed state as a compaction stores it, with the time of the compaction in milliseconds."""
     state = replay(messages)
     return None if state is None else {**state, "timestamp": timestamp}
+
+
+def system_patch(known: Json | None, sections: Mapping[str, str], tools: Sequence[Json]) -> Json | None:
+    """The system message, without its time, that turns the replayed state into these sections and tools (01 §2).
+
+    None when nothing changed. A removed section is null; a changed tool is removed and added in one message.
+    """
+    state = known or {}
+    old_sections: dict[str, str] = state.get("sections", {})
+    patch: dict[str, str | None] = {
+        name: text for name, text in sections.items() if old_sections.get(name) != text
+    }
+    patch.update((name, None) for name in old_sections if name not in sections)
+    old_tools = {tool.get("name"): tool for tool in _objects(state.get("toolsAdded"))}
+    wanted = {tool["name"]: tool for tool in tools}
+    added = [tool for name, tool in wanted.items() if old_tools.get(name) != tool]
+    removed = [tool for name, tool in old_tools.items() if wanted.get(name) != tool]
+    if not patch and not added and not removed:
+        return None
+    message: Json = {"role": "system", "content": ""}
+    if patch:
+        message["sections"] = patch
+    if added:
+        message["toolsAdded"] = added
+    if removed:
+        message["toolsRemoved"] = removed
+    return message
 
 
 def _patch_sections(sections: dict[str, str], patch: Any) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import cmp_to_key
 from typing import Any
 
-from sessions_app.core.entries import Entry, Kind, tidy_name
+from sessions_app.core.entries import Entry, Kind, trim
 from sessions_app.core.errors import CyclicTree, UnknownEntry
 from sessions_app.core.times import milliseconds_of
 
@@ -124,10 +124,14 @@ class Tree:
         return None
 
     def name(self) -> str | None:
-        """The session's name: the latest in the file, whatever the branch; None if cleared (01 NM-01)."""
+        """The session's name: the latest in the file, whatever the branch; None if cleared (01 NM-01).
+
+        Files of other programs may hold a name of several lines.
+        """
         for entry in reversed(self.entries):
             if entry.kind == Kind.SESSION_INFO:
-                return tidy_name(entry.record.get("name")) or None
+                name = entry.record.get("name")
+                return trim(name) or None if isinstance(name, str) else None
         return None
 
     def labels(self) -> dict[str, str]:
@@ -155,13 +159,14 @@ class Tree:
                 children.setdefault(None if parent is None else parent.id, []).append(entry)
             for parent_id, siblings in children.items():
                 if parent_id is not None and len(siblings) > 1:
-                    siblings.sort(key=cmp_to_key(_by_time))
+                    siblings.sort(key=cmp_to_key(self._by_time))
             self._children = children
         return self._children
 
-
-def _by_time(one: Entry, other: Entry) -> int:
-    first, second = milliseconds_of(one.timestamp), milliseconds_of(other.timestamp)
-    if first is None or second is None:
-        return 0
-    return (first > second) - (first < second)
+    def _by_time(self, one: Entry, other: Entry) -> int:
+        # Of entries with one id the later one's time counts, as for every look-up.
+        first = milliseconds_of(self._index[one.id].timestamp)
+        second = milliseconds_of(self._index[other.id].timestamp)
+        if first is None or second is None:
+            return 0
+        return (first > second) - (first < second)

@@ -150,7 +150,7 @@ def test_missing_content_is_read_as_empty() -> None:
         {"type": "custom_message", "id": "n", "timestamp": PLACE, "customType": "x", "details": {"a": 1}}
     )
     context = project([*chain(*messages), note, Entry({"type": "message", "id": "m"})])
-    assert [message["content"] for message in context.messages] == [[], [], [], [], "", None, []]
+    assert [message["content"] for message in context.messages] == [[], [], [], None, "", None, []]
     assert context.messages[-1]["details"] == {"a": 1}
 
 

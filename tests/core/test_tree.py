@@ -137,6 +137,9 @@ def test_the_latest_name_in_the_file_wins_and_an_empty_one_clears() -> None:
     place = "2030-01-01T08:00:00.000Z"
     named = [node("a", None), session_info_entry("n1", "a", place, " Two\nlines ")]
     assert Tree(named).name() == "Two lines"
+    foreign = Entry({"type": "session_info", "id": "n", "parentId": None, "name": " Two\nlines "})
+    assert Tree([*named, foreign]).name() == "Two\nlines"
+    assert Tree([*named, Entry({"type": "session_info", "id": "n", "name": None})]).name() is None
     assert Tree([*named, session_info_entry("n2", "a", place, "  ")]).name() is None
     assert Tree([]).name() is None
     assert "a" in Tree(named)

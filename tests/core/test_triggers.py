@@ -114,6 +114,7 @@ def test_usage_that_is_missing_or_partial_triggers_nothing() -> None:
     """Where the reference raises."""
     assert check(with_answer("u a", 2, usage=None)) is None
     assert check(with_answer("u a", 2, usage=None, stopReason="length")) is None
+    assert check(with_answer("u a", 2, usage={"input": 5, "totalTokens": 5}, stopReason="length")) is None
     assert check(with_answer("u a", 2, usage={"totalTokens": 0, "output": 1}, stopReason="toolUse")) is None
 
 
