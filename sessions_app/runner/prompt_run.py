@@ -32,9 +32,10 @@ from sessions_app.agent.providers.base import Provider, ProviderError
 from sessions_app.agent.sandboxes.base import SandboxError
 from sessions_app.agent.sandboxes.environment import ALLOWED
 from sessions_app.agent.sandboxes.local import LocalSandbox
-from sessions_app.agent.system_prompt import build_system_prompt, find_context_files
+from sessions_app.agent.system_prompt import find_context_files, prompt_sections, render_sections
 from sessions_app.agent.tools import create_tools
 from sessions_app.core.messages import user_message
+from sessions_app.core.system_prompt_log import system_patch
 from sessions_app.models import QueuedMessage, Run
 from sessions_app.runner.active_run import (
     ActiveRun,
@@ -117,6 +118,8 @@ class PromptRun:
         self.answers = 0
         self._delivering: deque[int | None] = deque()
         self._authors: dict[int, int | None] = {}
+        self._sections: dict[str, str] = {}
+        self._tools: list[Json] = []
 
     def drive(self) -> None:
         """Passes until nothing is left to do (04 §1), then settled."""
@@ -143,6 +146,7 @@ class PromptRun:
 
     def _one_pass(self, parts: Json) -> None:
         self.active.outcome = Run.Status.COMPLETED
+        self._record_system_prompt()
         loop = run_agent(
             inputs=[],
             context=self._context,
@@ -234,6 +238,14 @@ class PromptRun:
         self._authors[first.pk] = first.author_id
         return [queued_user_message(first)]
 
+    def _record_system_prompt(self) -> None:
+        """What the model is told first is part of the tree: a system message with what changed (01 §2)."""
+        self.session.refresh_from_db(fields=["leaf"])
+        known = entry_log.load_context(self.session).system
+        patch = system_patch(known, self._sections, self._tools)
+        if patch is not None:
+            self.active.store({"type": "message", "message": {**patch, "timestamp": _milliseconds()}})
+
     def _limits(self) -> Limits:
         run = self.run
         started = run.started_at or timezone.now()
@@ -266,10 +278,15 @@ class PromptRun:
             raise CannotStart(str(error), "missing_folder") from error
         tools = create_tools()
         context_files = find_context_files(settings.AGENT_DIR, folder)
+        self._sections = prompt_sections(tools=tools, cwd=folder, context_files=context_files)
+        self._tools = [
+            {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+            for tool in tools
+        ]
         return {
             "provider": provider,
             "model": model,
-            "system": build_system_prompt(tools=tools, cwd=folder, context_files=context_files),
+            "system": render_sections(self._sections),
             "tools": tools,
             "sandbox": sandbox,
             "hooks": Hooks(),

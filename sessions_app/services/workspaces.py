@@ -28,13 +28,15 @@ class FolderListing:
     more: int = 0
 
 
-def add_workspace(*, user: Any, path: str, name: str = "", create: bool = False) -> Workspace:
+def add_workspace(
+    *, user: Any, path: str, name: str = "", create: bool = False, by_operator: bool = False
+) -> Workspace:
     """The workspace of a folder, made when there is none; the user becomes its admin.
 
-    A folder that others work in already can only be joined by their invitation. Raises BadInput, NotAllowed,
-    Unavailable.
+    A folder that others work in already can only be joined by their invitation. `by_operator`: the operator named
+    it on the command line, so it need not lie within the roots. Raises BadInput, NotAllowed, Unavailable.
     """
-    folder = _real_folder(path, create=create)
+    folder = _real_folder(path, create=create, anywhere=by_operator)
     with write_transaction():
         existing = Workspace.objects.filter(path=str(folder)).first()
         if existing is not None:
@@ -52,7 +54,10 @@ def add_workspace(*, user: Any, path: str, name: str = "", create: bool = False)
 
 def list_folders(path: str = "") -> FolderListing:
     """The subfolders of a folder within the roots; with no path, the first root. Raises BadInput, NotAllowed."""
-    folder = _existing_folder(path or str(settings.WORKSPACE_ROOTS[0]))
+    wanted = _expanded(path or str(settings.WORKSPACE_ROOTS[0]))
+    if not _within_roots(wanted):
+        raise _outside(wanted)
+    folder = _existing_folder(wanted)
     try:
         with os.scandir(folder) as found:
             names = sorted(
@@ -85,22 +90,19 @@ def folder_problem(workspace: Workspace) -> str:
     return ""
 
 
-def _real_folder(path: str, *, create: bool) -> Path:
+def _real_folder(path: str, *, create: bool, anywhere: bool) -> Path:
     wanted = _expanded(path)
+    if not anywhere and not _within_roots(wanted):
+        raise _outside(wanted)
     if not wanted.exists() and create:
-        if not _within_roots(wanted):
-            raise _outside(wanted)
         try:
             wanted.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Unavailable(f"{wanted} can't be made: {error.strerror}.") from error
-    return _existing_folder(path)
+    return _existing_folder(wanted)
 
 
-def _existing_folder(path: str) -> Path:
-    wanted = _expanded(path)
-    if not _within_roots(wanted):
-        raise _outside(wanted)
+def _existing_folder(wanted: Path) -> Path:
     if not wanted.exists():
         raise BadInput(f"No such folder: {wanted}.", _suggestion(wanted))
     if not wanted.is_dir():
