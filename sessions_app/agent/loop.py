@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
+from sessions_app.agent.answering import Answering, TurnSettings
 from sessions_app.agent.events import (
     AgentEnded,
     AgentStarted,
@@ -15,35 +15,23 @@ from sessions_app.agent.events import (
     LoopEvent,
     MessageEnded,
     MessageStarted,
-    MessageUpdated,
-    RequestRepaired,
     TurnEnded,
     TurnStarted,
 )
 from sessions_app.agent.hooks import Hooks
-from sessions_app.agent.models_catalogue import ModelInfo, cost_of, output_limit
-from sessions_app.agent.providers.base import (
-    Provider,
-    ProviderError,
-    ProviderEvent,
-    ProviderRequest,
-    ProviderTaps,
-    ToolSpec,
-)
-from sessions_app.agent.request_content import clean_text
-from sessions_app.agent.request_guard import make_valid
-from sessions_app.agent.request_size import request_tokens
+from sessions_app.agent.models_catalogue import ModelInfo
+from sessions_app.agent.providers.base import Provider
 from sessions_app.agent.sandboxes.base import Sandbox
 from sessions_app.agent.stop import StopSignal
 from sessions_app.agent.tool_batch import ABORTED_BEFORE, CUT_OFF, ToolBatch
 from sessions_app.agent.tools.base import Tool
-from sessions_app.core.messages import ZERO_COST, ZERO_USAGE, assistant_message, tool_calls_of
+from sessions_app.core.messages import tool_calls_of
+
+__all__ = ["Limits", "TurnSettings", "run_agent"]
 
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
-
-STOPPED = "The run was stopped."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +44,6 @@ class Limits:
     max_turns: int | None = None
     deadline_ms: int | None = None
     max_cost: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TurnSettings:
-    """Who answers the next request and with what. `options` go to the provider as they are."""
-
-    provider: Provider
-    model: ModelInfo
-    tools: Sequence[Tool] = ()
-    thinking_level: str = "off"
-    options: Json = field(default_factory=dict)
 
 
 def run_agent(
@@ -104,7 +81,15 @@ def run_agent(
     settings = TurnSettings(provider, model, tools, thinking_level, options or {})
     agent_pass = _Pass(
         settings=settings,
-        system=system,
+        answering=Answering(
+            settings=settings,
+            system=system,
+            context=context,
+            hooks=hooks,
+            stop=own_stop,
+            clock=clock,
+            session_id=session_id,
+        ),
         sandbox=sandbox,
         hooks=hooks,
         context=context,
@@ -113,7 +98,6 @@ def run_agent(
         stop=own_stop,
         limits=limits,
         clock=clock,
-        session_id=session_id,
         sequential_tools=sequential_tools,
         prepare_turn=prepare_turn,
     )
@@ -128,7 +112,7 @@ def run_agent(
 @dataclass(slots=True)
 class _Pass:
     settings: TurnSettings
-    system: Callable[[], str] | str
+    answering: Answering
     sandbox: Sandbox
     hooks: Hooks
     context: Callable[[], list[Json]]
@@ -137,17 +121,14 @@ class _Pass:
     stop: StopSignal
     limits: Limits
     clock: Callable[[], int]
-    session_id: str
     sequential_tools: bool
     prepare_turn: Callable[[], TurnSettings | None] | None
     messages: list[Json] = field(default_factory=list)
     started_ms: int = 0
     turns: int = 0
     cost: float = 0.0
-    error: ProviderError | None = None
     continue_once: bool = False
     failure: Exception | None = None  # of the caller's own functions; it becomes the next turn's answer
-    told: set[str] = field(default_factory=set)  # repairs that were reported in this pass
 
     def run(self, inputs: list[Json]) -> Iterator[LoopEvent]:
         self.started_ms = self.clock()
@@ -167,7 +148,7 @@ class _Pass:
             if following is None:
                 break
             pending = self._prepare_next(following)
-        ended = AgentEnded(tuple(self.messages), error=self.error)
+        ended = AgentEnded(tuple(self.messages), error=self.answering.error)
         self.hooks.agent_end(ended.to_wire())
         yield ended
 
@@ -229,7 +210,9 @@ class _Pass:
         for message in pending:
             yield from self._say(message)
         self.continue_once = False  # this request is the further one that was asked for
-        answer = yield from self._answer()
+        answer = yield from self.answering.stream(self.settings, self.failure)
+        self.messages.append(answer)
+        self.cost += _dollars(answer)
         self.turns += 1
         calls = tool_calls_of(answer)
         is_final = answer["stopReason"] in ("error", "aborted")
@@ -279,134 +262,6 @@ class _Pass:
         yield MessageEnded(message)
         return message
 
-    def _answer(self) -> Generator[LoopEvent, None, Json]:
-        """Stream one assistant message; any failure becomes one (04 §2)."""
-        started = False
-        final: Json | None = None
-        if not self.stop.is_set():
-            try:
-                request = yield from self._request()
-                with closing(_as_generator(self.settings.provider.stream(request, self.stop))) as stream:
-                    for event in stream:
-                        if not started:
-                            started = True
-                            yield self._message_started()
-                        if event.kind == "done":
-                            final = event.message
-                            break
-                        yield self._message_updated(event)
-                if final is None and not self.stop.is_set():
-                    raise ProviderError("The answer ended without its end.", kind="protocol", retryable=True)
-            except ProviderError as error:
-                final = self._failed(error, partial=error.partial)
-            except Exception as error:
-                logger.exception("the request failed", extra={"provider": self.settings.model.provider})
-                final = self._failed(error, partial=None)
-        if final is None:
-            final = self._synthetic("aborted", STOPPED)
-        if not started:
-            yield self._message_started()
-        final = self.hooks.message_end(self._completed(final))
-        self.cost += _dollars(final)
-        self.messages.append(final)
-        yield MessageEnded(final)
-        return final
-
-    def _request(self) -> Generator[LoopEvent, None, ProviderRequest]:
-        if self.failure is not None:
-            raise self.failure
-        settings = self.settings
-        messages = self.hooks.context_with_system(self.hooks.context(self.context()))
-        specs = tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in settings.tools)
-        guarded = make_valid(
-            messages,
-            provider=settings.model.provider,
-            model=settings.model.id,
-            tools=specs,
-            images=settings.model.images,
-        )
-        news = tuple(repair for repair in guarded.repairs if repair not in self.told)
-        if news:
-            self.told.update(news)
-            yield RequestRepaired(news)
-        system = self.system if isinstance(self.system, str) else self.system()
-        tokens = request_tokens(system=system, messages=guarded.messages, tools=specs)
-        return ProviderRequest(
-            model=settings.model.id,
-            system=system,
-            messages=guarded.messages,
-            tools=specs,
-            thinking_level=settings.thinking_level,
-            max_tokens=output_limit(settings.model, tokens),
-            session_id=self.session_id,
-            options=settings.options,
-            taps=self._taps(),
-        )
-
-    def _taps(self) -> ProviderTaps:
-        hooks = self.hooks
-        return ProviderTaps(
-            headers=hooks.before_provider_headers if hooks.has("before_provider_headers") else None,
-            payload=hooks.before_provider_request if hooks.has("before_provider_request") else None,
-            response=hooks.after_provider_response if hooks.has("after_provider_response") else None,
-            stream_event=hooks.provider_stream_event if hooks.has("provider_stream_event") else None,
-        )
-
-    def _message_started(self) -> MessageStarted:
-        event = MessageStarted(self._synthetic("pending", None))
-        self.hooks.message_start(event.to_wire())
-        return event
-
-    def _message_updated(self, event: ProviderEvent) -> MessageUpdated:
-        updated = MessageUpdated(event.usage or {}, _nested_update(event))
-        if self.hooks.has("message_update"):
-            self.hooks.message_update(updated.to_wire())
-        return updated
-
-    def _failed(self, error: Exception, *, partial: Json | None) -> Json:
-        """The answer a failure leaves: what had arrived, marked as error, or as aborted after a stop."""
-        if self.stop.is_set():
-            return {**(partial or self._synthetic("aborted", STOPPED)), "stopReason": "aborted"}
-        if isinstance(error, ProviderError):
-            self.error = error
-            text = clean_text(str(error)) or error.kind
-            diagnostic = {"type": "provider_error", "kind": error.kind, "retryable": error.retryable}
-            if error.status is not None:
-                diagnostic["status"] = error.status
-        else:
-            text = clean_text(f"{type(error).__name__}: {error}")
-            diagnostic = {"type": "internal_error", "kind": type(error).__name__, "retryable": False}
-        message = {**(partial or self._synthetic("error", text)), "stopReason": "error", "errorMessage": text}
-        message["diagnostics"] = [diagnostic]
-        return message
-
-    def _synthetic(self, stop_reason: str, error_message: str | None) -> Json:
-        settings = self.settings
-        return assistant_message(
-            [],
-            api=getattr(settings.provider, "api", settings.model.provider),
-            provider=settings.model.provider,
-            model=settings.model.id,
-            timestamp=self.clock(),
-            stop_reason=stop_reason,
-            error_message=error_message,
-        )
-
-    def _completed(self, message: Json) -> Json:
-        """The provider's message with what the loop knows better: time, level and cost."""
-        usage = {**ZERO_USAGE, "cost": dict(ZERO_COST), **(message.get("usage") or {})}
-        usage["cost"] = cost_of(usage, self.settings.model)
-        completed = {
-            **message,
-            "provider": self.settings.model.provider,
-            "thinkingLevel": self.settings.thinking_level,
-            "usage": usage,
-            "timestamp": self.clock(),
-        }
-        if completed["stopReason"] == "aborted":
-            completed.setdefault("errorMessage", STOPPED)
-        return completed
-
 
 @dataclass(frozen=True, slots=True)
 class _TurnOutcome:
@@ -414,35 +269,6 @@ class _TurnOutcome:
 
     is_final: bool
     has_results: bool
-
-
-def _nested_update(event: ProviderEvent) -> Json:
-    """The `assistantMessageEvent` of spec 10 for a provider's event."""
-    update: Json = {"type": event.kind, "contentIndex": event.index}
-    block = event.block or {}
-    match event.kind:
-        case "text_delta" | "thinking_delta" | "toolcall_delta":
-            update["delta"] = event.delta
-        case "text_end":
-            update["content"] = block.get("text", "")
-        case "thinking_end":
-            update["content"] = block.get("thinking", "")
-        case "toolcall_start":
-            update["id"] = block.get("id", "")
-            update["toolName"] = block.get("name", "")
-        case "toolcall_end":
-            update["toolCall"] = block
-    return update
-
-
-def _as_generator(events: Iterator[ProviderEvent]) -> Generator[ProviderEvent, None, None]:
-    # A provider may return any iterator; as a generator it can be closed, and closing reaches the provider's own.
-    try:
-        yield from events
-    finally:
-        close = getattr(events, "close", None)
-        if close is not None:
-            close()
 
 
 def _not_run(answer: Json) -> str:

@@ -70,7 +70,7 @@ def test_handlers_run_in_the_order_they_were_added():
 def test_of_the_before_hooks_the_last_answer_wins_and_the_first_cancel_ends():
     hooks = Hooks()
     asked: list[int] = []
-    for number, answer in enumerate([{"compaction": 1}, None, {"compaction": 2}]):
+    for answer in ({"compaction": 1}, None, {"compaction": 2}):
         hooks.add("session_before_compact", lambda event, answer=answer: answer)
     assert hooks.session_before_compact({}) == {"compaction": 2}
     hooks.add("session_before_compact", lambda event: {"cancel": True})
