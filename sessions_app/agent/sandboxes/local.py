@@ -20,6 +20,7 @@ from sessions_app.agent.sandboxes import commands, file_errors, processes
 from sessions_app.agent.sandboxes.base import ExecResult, SandboxError
 from sessions_app.agent.sandboxes.environment import ALLOWED, command_environment
 from sessions_app.agent.sandboxes.ignore_rules import IgnoreRules
+from sessions_app.agent.sandboxes.own_memory import hide_from_commands
 from sessions_app.agent.sandboxes.rooted_files import RootedFiles
 from sessions_app.agent.stop import StopSignal
 
@@ -52,6 +53,7 @@ class LocalSandbox:
         memory_limit: int | None = None,
         spill_dir: Path | None = None,
     ) -> None:
+        hide_from_commands()
         self.cwd = Path(os.path.realpath(cwd))
         self._spill_dir = spill_dir
         self._files = RootedFiles([self.cwd, *roots], [spill_dir] if spill_dir else [])

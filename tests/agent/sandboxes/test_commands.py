@@ -33,14 +33,14 @@ def test_the_exit_code_is_that_of_the_shell(workspace: Workspace, command: str, 
 def test_a_background_child_does_not_hold_the_command(workspace: Workspace) -> None:
     ended, output, seconds = workspace.run("sleep 300 & echo done")
     assert (ended.exit_code, output, ended.lingering) == (0, b"done\n", True)
-    assert seconds < 1.5
+    assert seconds < 5
 
 
 def test_a_talking_background_child_does_not_hold_the_command_either(workspace: Workspace) -> None:
     ended, output, seconds = workspace.run("(while :; do echo x; sleep 0.01; done) & echo done")
     assert ended.exit_code == 0
     assert b"done" in output
-    assert seconds < 4
+    assert seconds < 8
 
 
 def test_a_command_that_closes_its_output_is_waited_for(workspace: Workspace) -> None:

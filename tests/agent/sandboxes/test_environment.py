@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 
 from sessions_app.agent.sandboxes.environment import ALLOWED, command_environment
@@ -29,3 +30,34 @@ def test_the_servers_own_virtual_environment_is_not_on_the_path() -> None:
     own = os.path.join(sys.prefix, "bin")
     path = command_environment(ALLOWED, {}, server={"PATH": f"{own}:/usr/bin"})["PATH"]
     assert path == ("/usr/bin" if sys.prefix != sys.base_prefix else f"{own}:/usr/bin")
+
+
+def test_a_command_cannot_read_the_environment_of_the_process_that_runs_it() -> None:
+    """As somebody who is not the superuser, who may read everything."""
+    program = """
+import os, tempfile
+from pathlib import Path
+from sessions_app.agent.sandboxes.local import LocalSandbox
+from sessions_app.agent.stop import StopSignal
+folder = Path(tempfile.mkdtemp())
+os.chmod(folder, 0o755)
+if os.getuid() == 0:
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+heard = []
+command = "cat /proc/$PPID/environ; cat /proc/$PPID/maps; cat /proc/$$/environ | tr '\\\\0' '\\\\n' | grep -c AI_AGENT"
+sandbox = LocalSandbox(folder, run_marker="x")
+sandbox.exec(command, stop=StopSignal(), on_data=heard.append)
+print(b"".join(heard).decode())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PROVIDER_KEY": "sk-secret"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "sk-secret" not in done.stdout
+    assert done.stdout.count("Permission denied") == 2, done.stdout + done.stderr
+    assert "\n1\n" in done.stdout

@@ -172,7 +172,7 @@ def test_special_files_are_refused_without_waiting(workspace: Workspace) -> None
         for name in ("pipe", "socket"):
             assert code_of(workspace.sandbox().open_read, workspace.folder / name) == "special"
             assert code_of(workspace.sandbox().write_bytes, workspace.folder / name, b"") == "special"
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 5
     finally:
         listening.close()
     devices = LocalSandbox(workspace.folder, [Path("/dev")], run_marker=workspace.marker)
@@ -367,7 +367,7 @@ def test_a_hostile_ignore_file_costs_no_time(workspace: Workspace) -> None:
     started = time.monotonic()
     found = [path.name for path, _ in workspace.sandbox().walk(workspace.folder, StopSignal())]
     assert found == [".gitignore", "a" * 200]
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 5
 
 
 def test_walking_ends_with_a_stop(workspace: Workspace) -> None:

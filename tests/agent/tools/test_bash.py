@@ -139,7 +139,7 @@ def test_a_flood_gives_few_and_short_partial_results(workspace: Workspace) -> No
 def test_background_processes_do_not_hold_the_tool(workspace: Workspace) -> None:
     started = time.monotonic()
     assert text_of(workspace.call("bash", command="sleep 300 & echo done")) == "done"
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 5
 
 
 def test_that_only_background_processes_were_left_is_said(workspace: Workspace) -> None:

@@ -245,7 +245,7 @@ def test_a_large_file_is_edited_quickly(workspace: Workspace) -> None:
     path = workspace.file("f", "".join(f"line number {number}\n" for number in range(100_000)))
     started = time.monotonic()
     workspace.call("edit", path="f", edits=[{"oldText": "line number 77777\n", "newText": "other\n"}])
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 10
     assert path.read_text().count("\n") == 100_000
 
 

@@ -99,7 +99,7 @@ def test_a_huge_file_is_read_in_bounded_memory_and_time(workspace: Workspace) ->
     os.truncate(path, 400_000_000)  # without using the disk
     started = time.monotonic()
     assert read(workspace, path="f").startswith("[Line 1 has 381.5MB")
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 15
 
 
 def test_what_is_no_text_is_shown_safely(workspace: Workspace) -> None:

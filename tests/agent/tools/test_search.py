@@ -172,7 +172,7 @@ def test_a_pattern_that_explodes_is_given_up(workspace: Workspace) -> None:
     started = time.monotonic()
     with pytest.raises(ToolError, match="too long"):
         grep(workspace, Bare, "(a|aa)+(?<!x)$")
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 20  # without a limit: for ever
 
 
 def test_a_stopped_search_says_so(project: Workspace, engine: type[LocalSandbox]) -> None:
@@ -234,4 +234,4 @@ def test_a_file_pattern_that_explodes_is_given_up(workspace: Workspace) -> None:
     started = time.monotonic()
     with pytest.raises(ToolError, match="fewer wildcards"):
         workspace.call("find", pattern="{a,aa}" * 40 + "*[bc]")
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 20

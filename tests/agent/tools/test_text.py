@@ -60,7 +60,7 @@ def test_no_cut_exceeds_its_limits_or_invents_anything(text: str, lines: int, si
         kept = cut(text, max_lines=lines, max_bytes=size)
         assert byte_size(kept.content) <= size
         assert kept.content.count("\n") <= lines
-        assert holds(text.removesuffix("\n") + "\n" * kept.content.endswith("\n"), kept.content)
+        assert any(holds(whole, kept.content) for whole in (text, text.removesuffix("\n")))
 
 
 def test_the_details_have_the_stored_names() -> None:
@@ -118,7 +118,7 @@ def test_ten_thousand_progress_updates_become_one_line() -> None:
 def test_hostile_output_costs_no_time(raw: bytes) -> None:
     started = time.monotonic()
     clean_output(raw)
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 5
 
 
 @given(st.binary(max_size=200))
