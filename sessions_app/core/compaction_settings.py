@@ -98,22 +98,6 @@ def resolve_branch_summary(settings: Mapping[str, Any]) -> BranchSummarySettings
     )
 
 
-def merge(user: Json, project: Json) -> Json:
-    """Project over user: objects merge, everything else (lists and null too) replaces (06 §3)."""
-    merged = dict(user)
-    pending = [(merged, project)]
-    while pending:
-        target, source = pending.pop()
-        for name, value in source.items():
-            base = target.get(name)
-            if isinstance(value, dict) and isinstance(base, dict):
-                target[name] = dict(base)
-                pending.append((target[name], value))
-            else:
-                target[name] = value
-    return merged
-
-
 def _object(value: Any) -> Json:
     return value if isinstance(value, dict) else {}
 

@@ -9,13 +9,13 @@ from sessions_app.core.compaction_settings import (
     DEFAULT_KEEP_RECENT_TOKENS,
     DEFAULT_RESERVE_TOKENS,
     BadSetting,
-    merge,
     resolve,
     resolve_branch_summary,
     resolve_enabled,
     resolve_tokens,
 )
-from sessions_app.core.json_text import parse_json
+from sessions_app.core.errors import MalformedPayload
+from sessions_app.core.settings_files import merge_settings, read_settings
 
 Json = dict[str, Any]
 
@@ -27,7 +27,7 @@ def answer_settings(case: Json) -> Json:
     project = {}
     if options.get("projectTrusted", True):
         project = read_layer("project", options.get("projectText"), errors)
-    settings = merge(user, project)
+    settings = merge_settings(user, project)
     model = options.get("model")
     key = None if model is None else f"{model['provider']}/{model['id']}"
     return {
@@ -45,15 +45,11 @@ def answer_settings(case: Json) -> Json:
 
 
 def read_layer(scope: str, text: str | None, errors: list[str]) -> Json:
-    if text is None:
-        return {}
     try:
-        value = parse_json(text)
-    except ValueError:
-        value = None
-    if value is None:
+        return {} if text is None else read_settings(text)
+    except MalformedPayload:
         errors.append(scope)
-    return value if isinstance(value, dict) else {}
+        return {}
 
 
 def resolved(settings: Json, key: str | None) -> Json:

@@ -10,7 +10,6 @@ from sessions_app.core.compaction_settings import (
     BadSetting,
     BranchSummarySettings,
     CompactionSettings,
-    merge,
     resolve,
     resolve_branch_summary,
 )
@@ -73,17 +72,6 @@ def test_an_override_entry_must_be_an_object(entry: Any, shown: str) -> None:
 def test_overrides_of_the_wrong_type_are_ignored() -> None:
     """FINDINGS 58."""
     assert resolve({"compaction": {"modelOverrides": "x"}}, KEY).reserve_tokens == 16384
-
-
-def test_files_merge_before_the_look_up() -> None:
-    """02 §10, FINDINGS 59: a user's override beats a project's ordinary value."""
-    user = with_override(reserveTokens=5)
-    merged = merge(user, {"compaction": {"reserveTokens": 50}, "theme": ["x"]})
-    assert resolve(merged, KEY).reserve_tokens == 5
-    assert merged["theme"] == ["x"]
-    assert user == with_override(reserveTokens=5)
-    with pytest.raises(BadSetting):
-        resolve(merge(user, {"compaction": {"modelOverrides": {KEY: None}}}), KEY)
 
 
 def test_branch_summaries_have_settings_of_their_own() -> None:
