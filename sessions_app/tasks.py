@@ -7,8 +7,8 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutting_down
 
-from sessions_app.runner.prompt_run import run_prompt
 from sessions_app.runner.heartbeat import heartbeat
+from sessions_app.runner.prompt_run import run_prompt
 from sessions_app.runner.recovery import RUN_TASK
 
 
