@@ -66,7 +66,7 @@ def grouped(user: AnyUser, query: str = "") -> list[WorkspaceRows]:
 
 def running_count(user: AnyUser) -> int:
     """How many of the user's sessions are at work."""
-    return Session.objects.visible_to(user).filter(runs__status__in=Run.ACTIVE).count()
+    return Session.objects.visible_to(user).filter(runs__status=Run.Status.RUNNING).count()
 
 
 def row_of(session: Session) -> SessionRow:

@@ -70,9 +70,16 @@ document.addEventListener("click", (event) => {
     control.closest("[popover]")?.hidePopover();
     document.getElementById(shows).showModal();
   }
-  if (opens) document.getElementById(opens).show();
-  if (closes) document.getElementById(closes).hide();
+  if (opens) whenReady(opens, (panel) => panel.show());
+  if (closes) whenReady(closes, (panel) => panel.hide());
 });
+
+// A press may come before the element's module has arrived.
+async function whenReady(id, act) {
+  const panel = document.getElementById(id);
+  await customElements.whenDefined(panel.localName);
+  act(panel);
+}
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href*='#']");

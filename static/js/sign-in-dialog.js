@@ -40,14 +40,13 @@ class SignInDialog extends HTMLElement {
     dialog.className = "dialog";
     dialog.setAttribute("aria-labelledby", "sign-in-title");
     dialog.innerHTML = await response.text();
-    this.replaceChildren(dialog);
     dialog.addEventListener("submit", (event) => this.#submit(event, dialog));
-    dialog.addEventListener("close", () => {
-      dialog.remove();
-      this.#held = [];
-    });
+    this.replaceChildren(dialog);
     dialog.showModal();
     await new Promise((done) => dialog.addEventListener("close", done, { once: true }));
+    dialog.remove();
+    if (dialog.returnValue === "again") await this.#ask();
+    else this.#held = [];
   }
 
   async #submit(event, dialog) {
@@ -55,8 +54,7 @@ class SignInDialog extends HTMLElement {
     event.preventDefault();
     const body = new FormData(event.target);
     const response = await fetch(event.target.action, { method: "POST", body, headers: { "HX-Request": "true" } });
-    const held = this.#held;
-    if (await this.#signedIn(response, held)) {
+    if (await this.#signedIn(response)) {
       dialog.close();
       return;
     }
@@ -65,7 +63,7 @@ class SignInDialog extends HTMLElement {
   }
 
   // A JSON answer means signed in: it brings the new token. Somebody else's sign-in shows their own page.
-  async #signedIn(response, held = this.#held) {
+  async #signedIn(response) {
     if (!response.headers.get("Content-Type")?.startsWith("application/json")) return false;
     const { user, csrf } = await response.json();
     if (String(user) !== document.body.dataset.user) {
@@ -74,8 +72,7 @@ class SignInDialog extends HTMLElement {
     }
     document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRFToken": csrf }));
     for (const input of document.querySelectorAll("input[name=csrfmiddlewaretoken]")) input.value = csrf;
-    this.#held = [];
-    for (const { verb, path, source, target, values } of held) {
+    for (const { verb, path, source, target, values } of this.#held.splice(0)) {
       values.delete("csrfmiddlewaretoken");
       if (source.isConnected) htmx.ajax(verb, path, { source, target, values });
     }
