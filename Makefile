@@ -10,7 +10,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 	&& { echo "$$python"; break; }; done)
 BIN := .venv/bin
 UV ?= $(shell command -v uv || echo $(BIN)/uv)
-PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
 # Checks import the settings, which want a data directory; never the user's own.
 CHECK_ENVIRONMENT := AGENTWEB_DATA=$(CURDIR)/.data/check
 PRODUCTION_ENVIRONMENT := AGENTWEB_DATA=$(CURDIR)/.data/check AGENTWEB_HTTPS=1 AGENTWEB_HOSTS=agentweb.example

@@ -59,6 +59,8 @@ def valkey_command(program: Path, data_directory: Path, socket_path: Path) -> li
         "--daemonize", "no",
         "--loglevel", "warning",
         "--maxmemory-policy", "noeviction",
+        # A title would be written over its environment, by which its processes are known.
+        "--set-proc-title", "no",
     ]  # fmt: skip
 
 

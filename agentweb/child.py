@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import select
 import signal
 import subprocess
@@ -53,7 +54,7 @@ def end_with_parent(watched: int, orphaned: Callable[[], None] | None = None) ->
 
 
 def run_program(command: list[str]) -> int:
-    if sys.platform == "linux":
+    if platform.system() == "Linux":
         # Kept across exec; without another process in between.
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
         if parent_is_gone():
