@@ -17,7 +17,8 @@ def milliseconds_of(timestamp: Any) -> int | None:
         return timestamp
     if isinstance(timestamp, float):
         return int(timestamp) if math.isfinite(timestamp) else None
-    if not isinstance(timestamp, str):
+    # Python knows more ISO spellings than session files have.
+    if not isinstance(timestamp, str) or timestamp[4:5] != "-" or timestamp[7:8] != "-":
         return None
     try:
         moment = datetime.fromisoformat(timestamp)

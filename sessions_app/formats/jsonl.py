@@ -68,8 +68,8 @@ def read_session(
     """Read a session file whole, passing over what is damaged (01 §1 SF, §4).
 
     `mint_id` gives a new entry id per call; ids are minted for version 1 and for entries without one.
-    Raises NotASession, naming the line, if the first readable line is no header; CyclicTree if following
-    parents leads in a circle. Nothing else in a file is an error: see `repairs`.
+    Raises NotASession, naming the line, if the first JSON value of a file is no header; CyclicTree if
+    following parents leads in a circle. Nothing else in a file is an error: see `repairs`.
     """
     repairs: list[Repair] = []
     text = _decode(source, repairs)
@@ -78,21 +78,21 @@ def read_session(
 
 
 def _read(text: str, mint_id: MintId, repairs: list[Repair], *, accept_byte_order_mark: bool) -> SessionFile:
-    if text.startswith(BYTE_ORDER_MARK):
-        if not accept_byte_order_mark:
-            raise NotASession("line 1: the file begins with a byte order mark, which no session file does")
+    if not text:
+        return SessionFile(None, [], [], repairs)
+    marked = text.startswith(BYTE_ORDER_MARK)
+    if marked and accept_byte_order_mark:
         text = text[1:]
         repairs.append(Repair(1, "a byte order mark was dropped"))
     lines = list(_records(text, repairs))
     if not lines:
-        if text.strip():
-            raise NotASession("line 1: no line of the file is a JSON object, so there is no session header")
-        return SessionFile(None, [], [], repairs)
+        raise NotASession("line 1: no line of the file is a JSON object, so there is no session header")
     header = lines[0]
     if header.record.get("type") != "session" or not isinstance(header.record.get("id"), str):
+        mark = " (the file begins with a byte order mark, which hides its first line)" if marked else ""
         raise NotASession(
             f"line {header.number}: a session file begins with a header "
-            'whose "type" is "session" and whose "id" is a string'
+            f'whose "type" is "session" and whose "id" is a string{mark}'
         )
     version = _version_of(header.record)
     migrated = _migrate(lines, version, mint_id)
@@ -134,7 +134,7 @@ def _version_of(header: Json) -> float:
 
 def _records(text: str, repairs: list[Repair]) -> Iterator[_Line]:
     """Every line that is a JSON object; the others are reported. Only a line feed ends a line."""
-    number, start = 0, 0
+    number, start, begun = 0, 0, False
     while start < len(text):
         number += 1
         end = text.find("\n", start)
@@ -149,7 +149,10 @@ def _records(text: str, repairs: list[Repair]) -> Iterator[_Line]:
             repairs.append(Repair(number, f"skipped: {_reason(line, error)}"))
             continue
         if isinstance(record, dict):
+            begun = True
             yield _Line(number, line, record)
+        elif not begun:
+            raise NotASession(f"line {number}: a session file begins with a header, which is a JSON object")
         else:
             repairs.append(Repair(number, "skipped: not a JSON object"))
 
