@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from sessions_app.agent.models_catalogue import describe_model
 from sessions_app.agent.providers.answer_builder import AnswerBuilder
-from sessions_app.agent.providers.anthropic_request import build_body, extra_headers
+from sessions_app.agent.providers.anthropic_request import build_body, extra_headers, mended_body
 from sessions_app.agent.providers.base import Json, ProviderError, ProviderEvent, ProviderRequest
 from sessions_app.agent.providers.faults import failure
 from sessions_app.agent.providers.open_sockets import OpenSockets
@@ -18,8 +19,12 @@ if TYPE_CHECKING:
     import anthropic
     import httpx2
 
+logger = logging.getLogger(__name__)
+
 BASE_URL = "https://api.anthropic.com"
 CONNECT_SECONDS = 10.0
+# As many images may be refused one after another before we give up.
+MOST_MENDINGS = 20
 
 _STOP_REASONS = {
     "end_turn": "stop",
@@ -94,17 +99,7 @@ class AnthropicProvider:
         headers = extra_headers(body)
         if request.taps.headers is not None:
             request.taps.headers(headers)
-        # Importing the library takes more than a second: only those who use it pay for it.
-        client = self._opened()
-        # The body goes as it is: the library's own conversion would walk through every message again.
-        with client.messages.create(
-            model=request.model,
-            max_tokens=request.max_tokens,
-            messages=[],
-            stream=True,
-            extra_headers=headers,
-            extra_body=body,
-        ) as stream:
+        with self._accepted(request, body, headers) as stream:
             if request.taps.response is not None:
                 response = stream.response
                 request.taps.response({"status": response.status_code, "headers": dict(response.headers)})
@@ -120,6 +115,34 @@ class AnthropicProvider:
             if not reading.finished:
                 raise ProviderError("The answer ended before its end.", kind="protocol", retryable=True)
             yield ProviderEvent("done", message=reading.message())
+
+    def _accepted(
+        self, request: ProviderRequest, body: Json, headers: dict[str, str]
+    ) -> anthropic.Stream[anthropic.types.RawMessageStreamEvent]:
+        """The opened stream. What the service refuses of the history by name is left out and asked again."""
+        # Importing the library takes more than a second: only those who use it pay for it.
+        import anthropic
+
+        client = self._opened()
+        for _ in range(MOST_MENDINGS):
+            try:
+                # The body goes as it is: the library's own conversion would walk through every message again.
+                return client.messages.create(
+                    model=request.model,
+                    max_tokens=request.max_tokens,
+                    messages=[],
+                    stream=True,
+                    extra_headers=headers,
+                    extra_body=body,
+                )
+            except anthropic.BadRequestError as error:
+                refused = self._refused(error)
+                mended = mended_body(body, str(refused)) if refused.kind == "bad_request" else None
+                if mended is None:
+                    raise
+                logger.info("the service refused part of the history; asking without it")
+                body = mended
+        raise ProviderError("The service keeps refusing parts of the history.", kind="bad_request")
 
     def _opened(self) -> anthropic.Anthropic:
         if self._client is None:

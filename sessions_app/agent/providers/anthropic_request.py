@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sessions_app.agent.models_catalogue import ModelInfo, clamp_level
 from sessions_app.agent.providers.base import Json, ProviderRequest
 from sessions_app.core.messages import blocks_of
@@ -15,6 +17,9 @@ EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "
 
 # Lets the service leave out thinking whose history has changed (compaction, edits) instead of refusing the request.
 BINDING_BETA = "thinking-binding-controls-2026-08-01"
+
+REFUSED_IMAGE = "(An image was left out: the service could not take it.)"
+_PLACE = re.compile(r"messages\.(\d+)\.content\.(\d+)(?:(?:\.[a-z_]+)*?\.content\.(\d+))?")
 
 IMAGES_OF_FAILED_CALL = "Images of the failed call {name}:"
 
@@ -157,3 +162,57 @@ def _mark_for_cache(body: Json, retention: str) -> None:
     last_user = next((message for message in reversed(body["messages"]) if message["role"] == "user"), None)
     if last_user is not None:
         last_user["content"][-1]["cache_control"] = marker
+
+
+def mended_body(body: Json, complaint: str) -> Json | None:
+    """The body without what the service just refused, so that it cannot refuse a session for ever; None if
+    nothing can be done.
+
+    An image it names becomes a note. When it refuses the signature of some thinking, all thinking goes: the
+    rest would hang in the air.
+    """
+    place = _PLACE.search(complaint)
+    if place is None:
+        return None
+    if "thinking" in complaint and "signature" in complaint:
+        messages = [_without_thinking(message) for message in body["messages"]]
+        return {**body, "messages": messages} if messages != body["messages"] else None
+    if "image" not in complaint.lower():
+        return None
+    path = [int(number) for number in place.groups() if number is not None]
+    messages = list(body["messages"])
+    if path[0] >= len(messages):
+        return None
+    content = _with_note(messages[path[0]]["content"], path[1:])
+    if content is None:
+        return None
+    messages[path[0]] = {**messages[path[0]], "content": content}
+    return {**body, "messages": messages}
+
+
+def _without_thinking(message: Json) -> Json:
+    content = [
+        block for block in message["content"] if block["type"] not in ("thinking", "redacted_thinking")
+    ]
+    return message if len(content) == len(message["content"]) else {**message, "content": content}
+
+
+def _with_note(content: list[Json], path: list[int]) -> list[Json] | None:
+    """The blocks with the image at `path` (its place, or a result's place and its place in there) as a note."""
+    index, *rest = path
+    if index >= len(content):
+        return None
+    block = content[index]
+    if block["type"] == "image":
+        marker = {key: block[key] for key in ("cache_control",) if key in block}
+        replaced: Json = {"type": "text", "text": REFUSED_IMAGE, **marker}
+    elif block["type"] == "tool_result":
+        images = [place for place, inner in enumerate(block["content"]) if inner["type"] == "image"]
+        inner_path = rest or images[:1]  # some complaints name only the result
+        inner_content = _with_note(block["content"], inner_path) if inner_path else None
+        if inner_content is None:
+            return None
+        replaced = {**block, "content": inner_content}
+    else:
+        return None
+    return [*content[:index], replaced, *content[index + 1 :]]

@@ -14,7 +14,7 @@ from sessions_app.agent.providers.base import Json, ProviderError, ProviderEvent
 from sessions_app.agent.providers.event_stream import EventStream
 from sessions_app.agent.providers.faults import failure
 from sessions_app.agent.providers.open_sockets import OpenSockets
-from sessions_app.agent.providers.openai_request import REASONING_FIELDS, build_body
+from sessions_app.agent.providers.openai_request import IMAGES, REASONING_FIELDS, build_body, has_images
 from sessions_app.agent.stop import StopSignal
 
 CONNECT_SECONDS = 10.0
@@ -165,9 +165,12 @@ class OpenAICompatibleProvider:
         )
 
     def _refused_field(self, error: ProviderError, body: Json) -> str | None:
-        if error.status not in (400, 422) or error.kind != "bad_request":
+        text = str(error)
+        if error.status is None or error.status >= 500 or error.kind not in ("bad_request", "unknown_model"):
             return None
-        return next((field for field in OPTIONAL_FIELDS if field in body and field in str(error)), None)
+        if "image" in text.lower() and IMAGES not in self._refused_fields and has_images(body):
+            return IMAGES
+        return next((field for field in OPTIONAL_FIELDS if field in body and field in text), None)
 
 
 class _Reading:

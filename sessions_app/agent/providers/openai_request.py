@@ -10,14 +10,19 @@ from sessions_app.core.messages import blocks_of, text_of
 # Fields under which services stream their reasoning; one of them as a thinking block's signature means that the
 # service wants it back there.
 REASONING_FIELDS = ("reasoning_content", "reasoning")
+IMAGES = "images"  # not a field of the body, but refused like one by models that cannot see
+NO_IMAGES = "(An image was left out: the service could not take it.)"
 EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
 
 
 def build_body(request: ProviderRequest, *, reasoning: bool, without: frozenset[str] = frozenset()) -> Json:
-    """The body. `without` names the optional fields this service refused before."""
+    """The body. `without` names what this service refused before: optional fields, or IMAGES."""
+    messages = build_messages(request.system, request.messages)
+    if IMAGES in without:
+        messages = [_without_images(message) for message in messages]
     body: Json = {
         "model": request.model,
-        "messages": build_messages(request.system, request.messages),
+        "messages": messages,
         "stream": True,
         "stream_options": {"include_usage": True},
         "max_tokens": request.max_tokens,
@@ -70,6 +75,22 @@ def _add_user(built: list[Json], blocks: list[Json]) -> None:
         built.append({"role": "user", "content": "\n\n".join(part["text"] for part in parts)})
     else:
         built.append({"role": "user", "content": parts})
+
+
+def has_images(body: Json) -> bool:
+    """Whether a body holds images."""
+    return any(
+        isinstance(message["content"], list)
+        and any(part["type"] == "image_url" for part in message["content"])
+        for message in body["messages"]
+    )
+
+
+def _without_images(message: Json) -> Json:
+    if not isinstance(message["content"], list):
+        return message
+    texts = [part["text"] if part["type"] == "text" else NO_IMAGES for part in message["content"]]
+    return {**message, "content": "\n\n".join(texts)}
 
 
 def _parts_of(content: str | list[Json]) -> list[Json]:

@@ -13,6 +13,7 @@ from sessions_app.agent.providers import create_provider
 from sessions_app.agent.providers.anthropic import AnthropicProvider
 from sessions_app.agent.providers.base import ProviderError
 from sessions_app.agent.stop import StopSignal
+from tests.agent.images import image_block, png
 from tests.agent.providers.contract import ProviderContract, StopContract, Wire, collect, request
 
 Json = dict[str, Any]
@@ -196,6 +197,26 @@ class TestAnthropic(ProviderContract):
         wire = Wire(pieces=[b"{}"], status=529)
         self.fault(wire)
         assert len(wire.sent) == 1
+
+
+def test_a_named_image_is_left_out_and_the_request_made_again():
+    sent: list[Json] = []
+
+    def answer(received: httpx2.Request) -> httpx2.Response:
+        sent.append(json.loads(received.read()))
+        if len(sent) == 1:
+            complaint = "messages.0.content.0.image.source.base64.data: Could not process image"
+            return httpx2.Response(400, text=refusal("invalid_request_error", complaint))
+        return httpx2.Response(
+            200, text=TestAnthropic.text_only, headers={"content-type": "text/event-stream"}
+        )
+
+    provider = AnthropicProvider(api_key="k", transport=httpx2.MockTransport(answer))
+    picture = image_block(png())
+    collected = collect(provider, request(messages=[{"role": "user", "content": [picture], "timestamp": 1}]))
+    provider.close()
+    assert collected[-1].kind == "done"
+    assert [body["messages"][0]["content"][0]["type"] for body in sent] == ["image", "text"]
 
 
 class TestAnthropicStops(StopContract):

@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from sessions_app.agent.models_catalogue import describe_model
-from sessions_app.agent.providers.anthropic_request import build_body, build_messages, extra_headers
+from sessions_app.agent.providers.anthropic_request import (
+    REFUSED_IMAGE,
+    build_body,
+    build_messages,
+    extra_headers,
+    mended_body,
+)
 from sessions_app.agent.providers.base import ToolSpec
 from tests.agent.images import image_block, png
 from tests.agent.providers.contract import request
@@ -138,3 +144,40 @@ def test_the_order_of_tools_does_not_change_the_request():
 def test_plain_text_content_is_taken_too():
     built = build_messages([{"role": "user", "content": "Hi", "timestamp": 1}], keep_thinking=False)
     assert built == [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]
+
+
+def test_an_image_the_service_names_becomes_a_note():
+    history = [
+        user(text("x"), image_block(png())),
+        answer(use("a")),
+        result("a", text("y"), image_block(png())),
+    ]
+    built = body("claude-opus-5", "off", messages=history)
+    mended = mended_body(built, "messages.0.content.1.image.source.base64.data: Could not process image")
+    assert mended is not None
+    assert mended["messages"][0]["content"][1] == {"type": "text", "text": REFUSED_IMAGE}
+    inner = (
+        "messages.2.content.0.tool_result.content.1.image.source: image dimensions exceed max allowed size"
+    )
+    assert mended_body(built, inner)["messages"][2]["content"][0]["content"][1]["text"] == REFUSED_IMAGE  # type: ignore[index]
+    named_result_only = mended_body(built, "messages.2.content.0: image exceeds 5 MB maximum")
+    assert named_result_only is not None
+    assert named_result_only["messages"][2]["content"][0]["content"][1]["text"] == REFUSED_IMAGE
+    assert built["messages"][0]["content"][1]["type"] == "image", "the first body is left as it was"
+
+
+@pytest.mark.parametrize(
+    "complaint",
+    ["messages: something", "messages.9.content.0: image", "messages.0.content.9: image", "messages.0.content.0: image",
+     "messages.0.content.0.text: too short", "messages.0.content.0: Invalid `signature` in `thinking` block"],
+)  # fmt: skip
+def test_complaints_that_cannot_be_mended(complaint: str):
+    assert mended_body(body("claude-opus-5", "off", messages=[user(text("x"))]), complaint) is None
+
+
+def test_a_refused_signature_takes_all_thinking_with_it():
+    history = [user(), answer(SIGNED, text("x")), user(), answer(SIGNED, text("y")), user()]
+    built = body("claude-opus-5", "high", messages=history)
+    mended = mended_body(built, "messages.1.content.0: Invalid `signature` in `thinking` block")
+    assert mended is not None
+    assert [len(message["content"]) for message in mended["messages"]] == [1] * 5

@@ -210,6 +210,29 @@ class TestOpenAICompatible(ProviderContract):
         if field == "max_tokens":
             assert sent[-1]["max_completion_tokens"] == 8192
 
+    def test_a_model_that_cannot_see_is_asked_without_images(self):
+        sent: list[Json] = []
+
+        def answer(received: httpx.Request) -> httpx.Response:
+            sent.append(json.loads(received.read()))
+            if isinstance(sent[-1]["messages"][-1]["content"], list):
+                return httpx.Response(
+                    404, json={"error": {"message": "No endpoints found that support image input"}}
+                )
+            return httpx.Response(200, text=self.text_only, headers={"content-type": "text/event-stream"})
+
+        provider = OpenAICompatibleProvider(base_url="http://s/v1", transport=httpx.MockTransport(answer))
+        content = [{"type": "text", "text": "Look"}, image_block(png())]
+        asked = request(messages=[{"role": "user", "content": content, "timestamp": 1}])
+        assert collect(provider, asked)[-1].kind == "done"
+        assert collect(provider, asked)[-1].kind == "done"
+        provider.close()
+        assert len(sent) == 3
+        assert (
+            sent[-1]["messages"][-1]["content"]
+            == "Look\n\n(An image was left out: the service could not take it.)"
+        )
+
     def test_the_whole_request(self):
         wire = Wire(pieces=[self.text_only.encode()])
         provider = self.make(wire)
