@@ -12,6 +12,7 @@ from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.templatetags.static import static
+from django.utils.cache import patch_vary_headers
 from django.utils.safestring import SafeString, mark_safe
 
 from sessions_app import provider_keys, session_rows
@@ -54,6 +55,8 @@ class ContentSecurityPolicy:
         response = self.get_response(request)
         if "Content-Security-Policy" not in response.headers:
             response.headers["Content-Security-Policy"] = policy(request, nonce)
+        # One address answers a page or, for htmx, a part of it: going back must never show the part alone.
+        patch_vary_headers(response, ("HX-Request",))
         return response
 
 

@@ -133,6 +133,11 @@ def test_answers_that_are_no_pages_carry_the_policy_too(alice_client: Client) ->
     assert "Content-Security-Policy" in alice_client.get("/health/").headers
 
 
+def test_a_part_is_never_kept_as_if_it_were_the_page(alice_client: Client, session: Session) -> None:
+    for headers in ({}, {"HX-Request": "true"}):
+        assert "HX-Request" in alice_client.get("/", headers=headers).headers["Vary"]
+
+
 def test_htmx_evaluates_nothing_and_adds_no_styles(client: Client, db: None) -> None:
     text = client.get("/login/").content.decode()
     assert "&quot;allowEval&quot;: false" in text

@@ -101,6 +101,7 @@ def test_nothing_is_left_behind_when_commands_may_not_run(
     alice_client: Client, bob: User, workspace: Workspace, settings: Settings
 ) -> None:
     settings.ALLOW_LOCAL_EXECUTION = False
+    assert "Agents can’t run commands here." in alice_client.get("/").content.decode()
     response = alice_client.post("/", {"workspace": workspace.pk, "text": "List the files"}, headers=HTMX)
     assert response.status_code == 403
     assert "AGENTWEB_ALLOW_LOCAL_EXECUTION" in response.content.decode()

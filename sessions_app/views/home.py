@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods
 from sessions_app import formats, provider_keys, session_rows
 from sessions_app.forms import SUGGESTED_JOBS, BeginForm, WelcomeForm
 from sessions_app.models import Session, Workspace
+from sessions_app.runner.execution_policy import local_execution_problem
 from sessions_app.services import runs, sessions, workspaces
 from sessions_app.services.errors import ServiceError
 from sessions_app.views.errors import problem, tells_errors, wants_fragment
@@ -70,6 +71,7 @@ def composer_facts(request: HttpRequest, query: str) -> dict[str, Any]:
             {"pk": it.pk, "name": it.name, "path": session_rows.short_path(it.path)} for it in choices
         ],
         "chosen": chosen,
+        "may_not_run": local_execution_problem(),
         "folder_problem": workspaces.folder_problem(chosen) if chosen else "",
         "models": models,
         "model": sessions.default_model(request.user),
