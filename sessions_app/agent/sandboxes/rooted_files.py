@@ -10,13 +10,15 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from sessions_app.agent.sandboxes import file_errors
 from sessions_app.agent.sandboxes.base import SandboxError
+
+Found = TypeVar("Found")
 
 # Linux only needs the right to pass through a folder; elsewhere it must be readable.
 _PASS_THROUGH = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -32,6 +34,7 @@ class RootedFiles:
     def __init__(self, roots: Sequence[Path], readable: Sequence[Path] = ()) -> None:
         self.roots = tuple(Path(os.path.realpath(root)) for root in roots)
         self.readable = tuple(Path(os.path.realpath(root)) for root in readable)
+        self._written_roots = [str(root) for root in self.roots + self.readable]
 
     def real(self, path: Path) -> Path:
         """The real place of an absolute path, which need not exist."""
@@ -47,21 +50,7 @@ class RootedFiles:
         return min(holding, key=lambda root: len(root.parts), default=real)
 
     def open_read(self, path: Path) -> BinaryIO:
-        real = self.real(path)
-        try:
-            with _parent(real) as (folder, name):
-                kind = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-                _require_regular(kind, real)
-                opened = os.open(name, _READ, dir_fd=folder)
-        except OSError as error:
-            raise file_errors.in_words(error, path) from error
-        file = os.fdopen(opened, "rb")
-        try:
-            _require_regular(os.fstat(opened).st_mode, real)
-        except SandboxError:
-            file.close()
-            raise
-        return file
+        return self._reach(path, _open_regular)
 
     def write(self, path: Path, content: bytes) -> None:
         """Replaces the file in one step; parent folders are made, the mode of an existing file is kept."""
@@ -77,25 +66,47 @@ class RootedFiles:
             raise file_errors.in_words(error, path) from error
 
     def stat(self, path: Path) -> os.stat_result | None:
-        real = Path(os.path.realpath(path.parent)) / path.name
-        self._check(real, self.roots + self.readable)
+        """Of the path itself, also when it is a symbolic link; None when nothing is there."""
+        if ".." in path.parts:
+            path = self.real(path)
+        name = path.name
+
+        def look(folder: Path) -> os.stat_result | None:
+            with _opened(folder, _PASS_THROUGH) as opened:
+                return _lstat(name, opened)
+
+        if path in self.roots + self.readable:
+            return os.stat(path) if path.exists() else None
         try:
-            with _parent(real) as (folder, name):
-                return _lstat(name, folder)
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except OSError as error:
-            raise file_errors.in_words(error, path) from error
+            return self._reach(path.parent, look)
+        except SandboxError as error:
+            if error.code in ("missing", "not_a_directory"):
+                return None
+            raise
 
     def scan(self, path: Path) -> list[tuple[str, bool]]:
         """(name, is a folder) of everything in a folder, sorted by the bytes of the names."""
-        real = self.real(path)
+        return self._reach(path, _scan)
+
+    def _reach(self, path: Path, use: Callable[[Path], Found]) -> Found:
+        """Calls `use` with a path that has no links: as it is named when that has none, else its real place."""
         try:
-            with _opened(real, _LIST) as folder, os.scandir(folder) as entries:
-                found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+            if self._is_plain(path):
+                try:
+                    return use(path)
+                except OSError as error:
+                    if error.errno not in (errno.ELOOP, errno.ENOTDIR):
+                        raise
+            return use(self.real(path))
         except OSError as error:
             raise file_errors.in_words(error, path) from error
-        return sorted(found, key=lambda entry: os.fsencode(entry[0]))
+
+    def _is_plain(self, path: Path) -> bool:
+        """Whether the path as written lies in a root. Most do, and asking for the real place costs much more."""
+        written = str(path)
+        if ".." in path.parts or "\0" in written:
+            return False
+        return any(written == root or written.startswith(f"{root}/") for root in self._written_roots)
 
     def _check(self, real: Path, allowed: Sequence[Path]) -> None:
         if any(real.is_relative_to(root) for root in allowed):
@@ -145,6 +156,25 @@ def _step(folder: int, name: str, flags: int) -> int:
     return following
 
 
+def _open_regular(real: Path) -> BinaryIO:
+    with _parent(real) as (folder, name):
+        _require_regular(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode, real)
+        opened = os.open(name, _READ, dir_fd=folder)
+    file = os.fdopen(opened, "rb")
+    try:
+        _require_regular(os.fstat(opened).st_mode, real)
+    except SandboxError:
+        file.close()
+        raise
+    return file
+
+
+def _scan(real: Path) -> list[tuple[str, bool]]:
+    with _opened(real, _LIST) as folder, os.scandir(folder) as entries:
+        found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    return sorted(found, key=lambda entry: os.fsencode(entry[0]))
+
+
 def _lstat(name: str, folder: int) -> os.stat_result | None:
     try:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -156,7 +186,7 @@ def _require_regular(mode: int, path: Path) -> None:
     if stat.S_ISDIR(mode):
         raise file_errors.is_a_directory(path)
     if stat.S_ISLNK(mode):
-        raise file_errors.in_words(OSError(errno.ELOOP, ""), path)
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     if not stat.S_ISREG(mode):
         raise file_errors.special(path)
 

@@ -89,10 +89,10 @@ def test_the_operator_may_name_another_shell(workspace: Workspace) -> None:
 
 
 def test_the_operators_ceiling_applies_without_a_timeout(workspace: Workspace) -> None:
-    ended, output, seconds = workspace.run("echo begun; sleep 60", max_timeout=0.3)
+    ended, output, seconds = workspace.run("echo begun; sleep 60", max_timeout=1)
     assert ended.timed_out
     assert output == b"begun\n"
-    assert seconds < 3.3
+    assert seconds < 5
 
 
 def test_too_much_output_ends_the_command(workspace: Workspace) -> None:

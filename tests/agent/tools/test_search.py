@@ -135,6 +135,7 @@ def test_links_are_not_followed(workspace: Workspace, engine: type[LocalSandbox]
     (workspace.folder.parent / "secret").write_text("hit\n")
     (workspace.folder / "link").symlink_to("../secret")
     (workspace.folder / "circle").symlink_to(".")
+    (workspace.folder / "again").symlink_to("a")
     workspace.file("a", "hit\n")
     os.mkfifo(workspace.folder / "pipe")
     assert lines(grep(workspace, engine, "hit")) == ["a:1: hit"]
