@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import Settings
 
@@ -83,11 +82,6 @@ def test_the_listing_alone_is_no_page(charlie_client: Client, tmp_path: Path) ->
     assert response.headers["Location"] == "/workspaces/new/?path=%2Fsomewhere"
 
 
-def test_a_gone_folder_is_told_above_the_composer(
-    alice_client: Client, alice: User, workspace: Workspace
-) -> None:
-    from sessions_app import provider_keys
-
-    provider_keys.save_key(user=alice, provider="anthropic", secret="sk-not-a-key")
+def test_a_gone_folder_is_told_above_the_composer(alice_client: Client, workspace: Workspace) -> None:
     Path(workspace.path).rmdir()
     assert "is gone. Put it back, or work in another folder." in alice_client.get("/").content.decode()
