@@ -192,7 +192,8 @@ class ToolBatch:
                 self._sandbox.kill_all()
                 deadline = time.monotonic() + SECONDS_AFTER_KILL
                 for _, thread in running.values():
-                    thread.join(max(0.0, deadline - time.monotonic()))
+                    if thread.is_alive():
+                        thread.join(max(0.0, deadline - time.monotonic()))
 
     def _receive(
         self,
@@ -234,7 +235,10 @@ class ToolBatch:
         thread = threading.Thread(
             target=context.run, args=(self._work, call, tool, inbox), name=f"tool-{call.name}", daemon=True
         )
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError as error:  # the system gives no more threads
+            inbox.put(_Finished(call, error_result(_describe(error)), 0))
         return thread
 
     def _work(self, call: Call, tool: Tool, inbox: queue.SimpleQueue[Call | _Finished | None]) -> None:

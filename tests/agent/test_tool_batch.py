@@ -322,3 +322,13 @@ def test_results_hold_only_text_that_can_be_stored_and_images_that_can_be_shown(
     assert message["details"] == {"name\ufffd": ["\ufffd"]}
     assert message["content"][1]["mimeType"] == "image/png"
     assert message["content"][2]["text"].startswith("(An image was left out: ")
+
+
+def test_a_call_that_gets_no_thread_gets_a_result_all_the_same(monkeypatch):
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    conversation = converse(call("echo", "a"), tools=[FunctionTool("echo", lambda *_: "x")])
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    conversation.run("Go")
+    assert result_texts(conversation) == ["RuntimeError: can't start new thread"]

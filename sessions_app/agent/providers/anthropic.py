@@ -63,7 +63,9 @@ class AnthropicProvider:
         self._auth_token = auth_token
         self._base_url = base_url or BASE_URL
         self._idle_timeout = idle_timeout
-        self._headers = headers or {}
+        # The library sends the key as a bearer token only; most services that speak this API look for the old header.
+        self._headers = {"x-api-key": api_key} if api_key and self._base_url != BASE_URL else {}
+        self._headers |= headers or {}
         self._model_facts = model_facts or {}
         self._transport = transport
         self._sockets = OpenSockets()

@@ -193,6 +193,13 @@ class TestAnthropic(ProviderContract):
             "output_config": {"effort": "high"},
         }  # fmt: skip
 
+    def test_other_services_get_the_key_under_the_old_header_too(self):
+        wire = Wire(pieces=[self.text_only.encode()])
+        provider = self.make(wire, base_url="http://gateway")
+        collect(provider)
+        provider.close()
+        assert wire.sent[0]["headers"]["x-api-key"] == "secret-key"
+
     def test_nothing_is_retried_by_the_library(self):
         wire = Wire(pieces=[b"{}"], status=529)
         self.fault(wire)
