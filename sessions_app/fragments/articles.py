@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -69,6 +70,7 @@ def _user(entry: Entry, message: Json, around: Surroundings) -> Described:
     author = around.author_of(entry)
     return "user", {
         "source": source_of(entry),
+        "once": uuid.uuid4().hex,
         "name": author,
         "author": author,
         "pieces": inline_code(visible(shown)),
@@ -227,7 +229,7 @@ def _replaced(entry: Entry) -> int:
         session.filter(seq=entry.kept_seq).values_list("depth", flat=True).first() if entry.kept_seq else None
     )
     end = entry.depth if kept is None else kept
-    above = session.filter(pk=entry.parent_id).values_list("compaction_seq", flat=True).first()
+    above = entry.parent.compaction_seq if entry.parent is not None else None
     if above is None:
         return end
     previous = session.filter(seq=above).values_list("depth", "kept_seq").first()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.template.loader import render_to_string
 from django.utils import timezone
 
-from sessions_app import session_rows
+from sessions_app import entry_log, session_rows
 from sessions_app.agent.models_catalogue import describe_model
 from sessions_app.fragments import context_meter, tree_panel, wording
 from sessions_app.fragments.plain_text import one_line, visible
@@ -70,6 +70,8 @@ def run_state(session: Session) -> RunState:
 def _ended_badly(session: Session, run: Run) -> RunState:
     error = visible(run.error[:2000]).strip()
     title = one_line(error, 300)
+    if not _still_there(session, run):
+        return RunState("idle", "idle", "Idle")
     if run.status == Run.Status.LIMITED:
         return RunState(
             "limited", "wait", "Waits: its ceiling is reached", title=title or "The job reached its ceiling.",
@@ -80,17 +82,23 @@ def _ended_badly(session: Session, run: Run) -> RunState:
             "interrupted", "stopped", "Interrupted", title=title or "The job was interrupted.",
             kept="What had arrived is kept. No tool is run a second time.", action="Continue",
         )  # fmt: skip
-    leaf = session.leaf
     # An answer that ended with the error says it itself, where it happened.
-    told = (
-        leaf is not None and leaf.run_id == run.pk and leaf.role == "assistant" and '"error"' in leaf.payload
-    )
-    if told:
+    answer = session.entries.filter(run=run, role="assistant").order_by("-seq").first()
+    if answer is not None and answer.record["message"].get("stopReason") == "error":
         return RunState("failed", "error", "Stopped on an error")
     return RunState(
         "failed", "error", "Stopped on an error", title=title or "The job failed.",
         kept="Everything up to here is kept.", action="Continue",
     )  # fmt: skip
+
+
+def _still_there(session: Session, run: Run) -> bool:
+    """Does the session stand where the run ended? Elsewhere its end is no news."""
+    last = session.entries.filter(run=run).order_by("-seq").values_list("seq", flat=True).first()
+    leaf = session.leaf
+    if last is None or leaf is None:
+        return last is None
+    return leaf.seq == last or (leaf.seq > last and leaf.kind in entry_log.METADATA_KINDS)
 
 
 def may_edit(session: Session, user: AnyUser) -> bool:
@@ -157,7 +165,6 @@ def render_tree(session: Session, *, user: AnyUser) -> str:
             "key": session.key,
             "may_edit": may_edit(session, user),
             "queued": [one_line(item.text, 60) for item in session.queue.all()[:5]],
-            "active": session.runs.active().exists(),
         },
     )
 
@@ -170,5 +177,6 @@ def render_session_row(session: Session, *, user: AnyUser) -> str:
 
 
 def thinking_levels(session: Session) -> tuple[str, ...]:
-    """The levels the session's model knows; empty when it does not think."""
-    return tuple(describe_model(session.provider, session.model).levels)
+    """The levels the session's model knows; empty when there is nothing to choose."""
+    levels = tuple(describe_model(session.provider, session.model).levels)
+    return levels if len(levels) > 1 else ()

@@ -43,6 +43,12 @@ _HIDDEN = frozenset(
         Kind.USAGE,
     }
 )
+_PLAIN_NAMES: dict[str, str] = {
+    Kind.MODEL_CHANGE: "Model changed",
+    Kind.THINKING_LEVEL_CHANGE: "Thinking changed",
+    Kind.LABEL: "Label",
+    Kind.SESSION_INFO: "Renamed",
+}
 _FIRST_TEXT = re.compile(r'"(?:text|content|summary)"\s*:\s*"((?:[^"\\]|\\.){0,400})')
 
 
@@ -119,21 +125,24 @@ def _rows(session: Session, layout: Layout, labels: dict[str, str]) -> list[Tree
         previous = depth
         entry = entries[depth]
         beside = by_depth.get(depth, ())
-        if (row := _row(entry, labels, leaf=depth == layout.length - 1, fork=bool(beside))) is not None:
+        if (row := _row(entry, labels, fork=bool(beside))) is not None:
             rows.append(row)
         rows += _branch_rows(beside, firsts, labels)
-    if layout.ahead:
-        rows += [
-            TreeRow(
-                "capsule",
-                f"{wording.plural(branch.count, 'entry', 'entries')} further on",
-                seq=firsts[branch.segment, branch.ordinal].seq,
-                tip=True,
-                tail=True,
-            )
-            for branch in layout.ahead[:MOST_BRANCHES]
-            if (branch.segment, branch.ordinal) in firsts
-        ]
+    rows = _with_here(rows, at_work=session.runs.active().exists())
+    ahead = _branch_rows(layout.ahead, firsts, labels)
+    rows += [replace(row, level=1, tail=True) for row in ahead]
+    return rows
+
+
+def _with_here(rows: list[TreeRow], *, at_work: bool) -> list[TreeRow]:
+    """While something runs it has a row of its own. Else the last shown row of the path is where one stands, also
+    when the leaf itself is a change of name or model."""
+    if at_work:
+        return [*rows, TreeRow("running", "At work…", aside="here", here=True, strong=True)]
+    for index in range(len(rows) - 1, -1, -1):
+        if rows[index].level == 1 and rows[index].seq is not None:
+            rows[index] = replace(rows[index], here=True, strong=True, aside="here")
+            break
     return rows
 
 
@@ -164,20 +173,17 @@ def _with_small_gaps(kept: set[int], length: int) -> set[int]:
     return shown
 
 
-def _row(entry: Entry, labels: dict[str, str], *, leaf: bool, fork: bool) -> TreeRow | None:
+def _row(entry: Entry, labels: dict[str, str], *, fork: bool) -> TreeRow | None:
     """The row of one entry; None for what the tree does not show by itself (01 TR-09)."""
     shape, words, strong = _face(entry)
     label = one_line(labels.get(entry.entry_id, ""), 40)
-    eventful = leaf or fork or label
-    if not eventful and (not words or entry.kind in _HIDDEN or entry.role in ("toolResult", "system")):
+    if not (fork or label) and (not words or entry.kind in _HIDDEN or entry.role in ("toolResult", "system")):
         return None
     return TreeRow(
         shape=shape,
         words=words or _plain_name(entry),
-        aside="here" if leaf else "",
         seq=entry.seq,
-        strong=strong or leaf,
-        here=leaf,
+        strong=strong,
         fork=fork,
         label=label,
     )
@@ -211,12 +217,7 @@ def _plain_name(entry: Entry) -> str:
     if entry.kind == Kind.MESSAGE:
         names = {"assistant": "Answer", "toolResult": "Tool result", "system": "Instructions"}
         return names.get(entry.role, "Message")
-    return {
-        Kind.MODEL_CHANGE: "Model changed",
-        Kind.THINKING_LEVEL_CHANGE: "Thinking changed",
-        Kind.LABEL: "Label",
-        Kind.SESSION_INFO: "Renamed",
-    }.get(entry.kind, entry.kind.replace("_", " ").capitalize() or "Entry")  # type: ignore[call-overload, no-any-return]
+    return _PLAIN_NAMES.get(entry.kind) or entry.kind.replace("_", " ").capitalize() or "Entry"
 
 
 def first_words(head: str, limit: int = 60) -> str:

@@ -67,7 +67,7 @@ class Layout:
 def lay_out(session: Session, leaf: Entry | None) -> Layout:
     """The layout of a session seen from its leaf."""
     rows = list(session.segments.values_list("pk", "parent_id", "parent_ordinal", "length").order_by("pk"))
-    parents = {pk: (parent, ordinal) for pk, parent, ordinal, _ in rows}
+    parents: dict[int, tuple[int | None, int]] = {pk: (parent, ordinal) for pk, parent, ordinal, _ in rows}
     lengths = {pk: length for pk, _, _, length in rows}
     forks: dict[int | None, list[int]] = defaultdict(list)
     for pk, parent, _, _ in rows:

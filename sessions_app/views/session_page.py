@@ -14,6 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 
 from sessions_app import entry_log, fragments, session_rows
+from sessions_app.agent.system_prompt import find_context_files
 from sessions_app.fragments import changed_files, tree_panel
 from sessions_app.models import Session
 from sessions_app.services import sessions
@@ -92,8 +93,6 @@ def live_parts(session: Session, entries: list[Any], *, active: bool) -> str:
 
 def rules(session: Session) -> list[Json]:
     """The instruction files that apply to the session's folder."""
-    from sessions_app.agent.system_prompt import find_context_files
-
     folder = Path(session.workspace.path)
     found = find_context_files(settings.AGENT_DIR, folder)
     return [
