@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sessions_app.core.compaction_settings import CompactionSettings
 from sessions_app.core.cut_points import Cut, find_cut
@@ -15,8 +16,7 @@ from sessions_app.core.projection import Context, ProjectedEntry, project
 from sessions_app.core.tokens import estimate_projected
 
 
-@dataclass(frozen=True, slots=True)
-class SourcedMessage:
+class SourcedMessage(NamedTuple):
     """A projected message and the entry it comes from."""
 
     entry_id: str

@@ -37,17 +37,24 @@ def find_cut(entries: Sequence[ProjectedEntry], start: int, keep_recent_tokens: 
     """The cut in `entries[start:]` that keeps about `keep_recent_tokens`; None for an empty range (02 §4)."""
     if start >= len(entries):
         return None
-    candidates = [index for index in range(start, len(entries)) if is_cut_point(entries[index])]
-    if not candidates:
-        return Cut(start, None)
     crossing = _where_budget_is_reached(entries, start, keep_recent_tokens)
-    if crossing is None:
-        first_kept = candidates[0]
-    else:
-        first_kept = next((index for index in candidates if index >= crossing), candidates[-1])
-        if _only_a_failed_attempt_follows(entries, start, first_kept):
-            return _with_span(entries, start, first_kept + 1)
+    first_kept = _cut_point_at(entries, start, crossing)
+    if first_kept is None:
+        return Cut(start, None)
+    if crossing is not None and _only_a_failed_attempt_follows(entries, first_kept):
+        return _with_span(entries, start, first_kept + 1)
     return _with_span(entries, start, _take_bookkeeping_along(entries, start, first_kept))
+
+
+def _cut_point_at(entries: Sequence[ProjectedEntry], start: int, crossing: int | None) -> int | None:
+    """The first cut point from the crossing on, else the last before it; without one the first of all (02 CP-02, CP-03)."""
+    for index in range(start if crossing is None else crossing, len(entries)):
+        if is_cut_point(entries[index]):
+            return index
+    for index in range(-1 if crossing is None else crossing - 1, start - 1, -1):
+        if is_cut_point(entries[index]):
+            return index
+    return None
 
 
 def is_cut_point(item: ProjectedEntry) -> bool:
@@ -95,7 +102,7 @@ def _with_span(entries: Sequence[ProjectedEntry], start: int, cut: int) -> Cut:
     return Cut(cut, None)
 
 
-def _only_a_failed_attempt_follows(entries: Sequence[ProjectedEntry], start: int, candidate: int) -> bool:
+def _only_a_failed_attempt_follows(entries: Sequence[ProjectedEntry], candidate: int) -> bool:
     """Whether the cut may step over its candidate, so that the over-long input itself is summarised.
 
     True if nothing visible follows and an omitted answer is among what follows (02 CP-07), unless a

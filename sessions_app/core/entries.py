@@ -58,7 +58,8 @@ class Entry:
     @property
     def kind(self) -> str:
         """A value of `Kind`, or the name of an unknown kind."""
-        return str(self.record.get("type", ""))
+        kind = self.record.get("type")
+        return kind if isinstance(kind, str) else ""
 
     @property
     def timestamp(self) -> Any:

@@ -32,16 +32,17 @@ _THROTTLED = re.compile(
 _SPENT = re.compile(
     r"""insufficient[\s_]+(?:quota|funds|credits?|balance) | quota[\s_]+(?:has\s+been\s+|was\s+|is\s+)?exceeded
     | exceeded\s+(?:your\s+)?(?:current\s+)?quota | billing | out\s+of\s+(?:budget|credits?) | credit\s+balance
-    | usage[\s_]+limit[\s_]+(?:has\s+been\s+)?reached | (?:plan|subscription)(?:'s)?\s+(?:usage\s+)?limits?""",
+    | usage[\s_]*limit | (?:plan|subscription)(?:'s)?\s+(?:usage\s+)?limits?""",
     re.IGNORECASE | re.VERBOSE,
 )
 _TRANSIENT = re.compile(
     r"""overloaded | \bbusy\b | at\s+capacity | rate[\s_-]*limit | too\s+many\s+requests | throttl
     | (?<!\d)(?:429|500|502|503|504|520|524)(?!\d)
     | service[\s_]*(?:is\s+)?(?:temporarily\s+)?unavailable | (?:internal|server)[\s_]+error | internal\s+server
-    | (?:upstream|provider)\s+returned\s+(?:an\s+)?error | bad\s+gateway
+    | (?:upstream|provider)\s+returned\s+(?:an\s+)?error | upstream\s+connect | bad\s+gateway
     | network\s+(?:error|failure|connection|is) | connection\s+(?:error|reset|refused|closed|lost|aborted|failed|terminated|timed)
     | (?:lost|closed|reset|refused)\s+(?:the\s+)?connection | socket\s+(?:hang\s+up|closed|error) | fetch\s+failed
+    | other\s+side\s+closed | did\s+not\s+get\s+a\s+response
     | ECONNRESET | ECONNREFUSED | ECONNABORTED | ETIMEDOUT | EPIPE | ENOTFOUND | EAI_AGAIN
     | time[d]?[\s-]*out | deadline\s+exceeded | terminated | (?:stream|response)\s+(?:has\s+)?ended\s+(?:early|before|unexpectedly|prematurely|without)
     | premature\s+(?:close|end) | websocket\s+(?:was\s+|is\s+)?(?:closed|error)

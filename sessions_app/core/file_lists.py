@@ -36,6 +36,8 @@ class FileSet:
 
 def _identity(item: Any) -> str:
     # Values are the same by content, objects and lists only when they are the same object.
+    if isinstance(item, str):
+        return '"' + item
     return f"#{id(item)}" if isinstance(item, dict | list) else print_compact_json(item)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sessions_app.core.entries import Entry, Kind
 from sessions_app.core.messages import Json, text_block
@@ -17,8 +17,7 @@ REPLACEABLE_ROLES = EDITABLE_ROLES | {"custom"}
 """A writer edits the first three only; a file may also replace what an extension stored as a message."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectedEntry:
+class ProjectedEntry(NamedTuple):
     """An active entry and the messages it contributes: none, one, or a compaction's two.
 
     `omitted`: a context edit took its messages away.
@@ -98,12 +97,15 @@ def project_entries(selected: Sequence[Entry]) -> list[ProjectedEntry]:
     A compaction speaks only at the head of the list; an older one in the kept range is silent.
     """
     edits = latest_edits(selected)
-    projected = []
-    for index, entry in enumerate(selected):
-        if entry.kind == Kind.COMPACTION and index > 0:
-            projected.append(ProjectedEntry(entry, (), omitted=_is_omission(edits.get(entry.id))))
+    projected: list[ProjectedEntry] = []
+    for entry in selected:
+        edit = edits.get(entry.id) if edits else None
+        if projected and entry.kind == Kind.COMPACTION:
+            projected.append(
+                ProjectedEntry(entry, (), omitted=edit is not None and replacement_of(edit) is None)
+            )
         else:
-            projected.append(project_entry(entry, edits.get(entry.id)))
+            projected.append(project_entry(entry, edit))
     return projected
 
 
@@ -114,12 +116,8 @@ def latest_edits(entries: Sequence[Entry]) -> dict[str, Entry]:
         for entry in entries
         if entry.kind == Kind.CONTEXT_EDIT
         and isinstance(entry.record.get("targetId"), str)
-        and (_is_omission(entry) or replacement_of(entry) is not None)
+        and isinstance(entry.record.get("replacement", ""), dict | None)
     }
-
-
-def _is_omission(edit: Entry | None) -> bool:
-    return edit is not None and edit.record.get("replacement", edit) is None
 
 
 def replacement_of(edit: Entry) -> Json | None:

@@ -44,6 +44,8 @@ TRANSIENT = [
     "WebSocket closed 1006",
     "please retry your request",
     "ResourceExhausted",
+    "other side closed",
+    "upstream connect error or disconnect",
 ]
 SPENT = [
     "You exceeded your current quota, please retry after payment",
@@ -51,6 +53,7 @@ SPENT = [
     "Billing hard limit has been reached, 429",
     "You are out of budget (503)",
     "usage limit reached, rate limit",
+    "You have hit your usage limit, try again later",
 ]
 
 
