@@ -93,6 +93,7 @@ def test_for_a_stranger_a_session_does_not_exist(filled: Session, charlie_client
     before = state(filled)
     where = address(name, filled)
     response = charlie_client.get(where) if name in PAGES else charlie_client.post(where, FORM)
+    response.close()
     assert response.status_code == 404
     assert b"secret" not in response.content
     if name not in {"session_blob"}:
@@ -124,7 +125,9 @@ def test_a_viewer_may_look_and_change_nothing(
 @pytest.mark.parametrize("name", PAGES)
 def test_a_viewer_sees_everything(filled: Session, bob: User, bob_client: Client, name: str) -> None:
     Membership.objects.filter(user=bob).update(role=Membership.Role.VIEWER)
-    assert bob_client.get(address(name, filled), follow=True).status_code == 200
+    response = bob_client.get(address(name, filled), follow=True)
+    response.close()
+    assert response.status_code == 200
 
 
 @pytest.mark.parametrize("name", COMMANDS)
