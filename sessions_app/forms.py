@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 from typing import Any
 
 from django import forms
@@ -16,6 +17,7 @@ from PIL import Image, UnidentifiedImageError
 from sessions_app.models import QueuedMessage, Workspace
 
 IMAGE_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
+HALF_CHARACTERS = re.compile("[\ud800-\udfff]")
 MOST_IMAGES = 10
 # Above this many pixels on a side providers refuse a request with many images, for good (B39).
 LONGEST_SIDE = 2000
@@ -47,7 +49,7 @@ class WordsField(forms.CharField):
     def to_python(self, value: Any) -> str:
         text = super().to_python(value) or ""
         lines = text.replace("\r\n", "\n").replace("\r", "\n")
-        return lines.encode("utf-8", "replace").decode("utf-8")
+        return HALF_CHARACTERS.sub("\ufffd", lines)
 
 
 class ImagesInput(forms.ClearableFileInput):
