@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, Literal
 
 from sessions_app.core.compaction_settings import CompactionSettings
@@ -126,12 +127,8 @@ def _is_projected(entry: Entry, context: Context) -> bool:
 
 
 def _followed_by(entry: Entry, path: Sequence[Entry], kind: Kind) -> bool:
-    for later in reversed(path):
-        if later is entry:
-            return False
-        if later.kind == kind:
-            return True
-    return False
+    later = takewhile(lambda candidate: candidate is not entry, reversed(path))
+    return any(candidate.kind == kind for candidate in later)
 
 
 def _threshold_tokens(answer: Json, context: Context, path: Sequence[Entry]) -> float | None:

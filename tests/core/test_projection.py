@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sessions_app.core.entries import Entry, compaction_entry, thinking_level_change_entry
 from sessions_app.core.projection import Context, project
-from sessions_app.core.system_prompt_log import checkpoint, replay
-from tests.builders import answer, chain, message_entry, path, tree
+from tests.builders import chain, message_entry, path, tree
 
 PLACE = "2030-01-01T08:00:00.000Z"
 
@@ -180,40 +179,3 @@ def test_the_thinking_level_is_the_last_one_set() -> None:
 def test_an_empty_path_gives_an_empty_context() -> None:
     context = project([])
     assert (context.entries, context.messages, context.compaction, context.system) == ((), [], None, None)
-
-
-def test_replay_patches_sections_and_tools_in_order() -> None:
-    """01 §2."""
-    read, bash = {"name": "read", "description": "r"}, {"name": "bash"}
-    messages = [
-        {
-            "role": "system",
-            "content": "base",
-            "sections": {"a": "1", "b": None, "c": "", "d": 5},
-            "toolsAdded": [read],
-            "timestamp": 1,
-        },
-        answer(),
-        {
-            "role": "system",
-            "content": "",
-            "sections": {"a": None, "e": "2"},
-            "toolsRemoved": [read],
-            "toolsAdded": [bash, "odd"],
-            "timestamp": 2,
-        },
-        {"role": "system", "content": "more", "sections": "odd", "toolsRemoved": None, "timestamp": 3},
-    ]
-    state = {
-        "role": "system",
-        "content": "base\n\nmore",
-        "sections": {"c": "", "e": "2"},
-        "toolsAdded": [bash],
-        "timestamp": 1,
-    }
-    assert replay(messages) == state
-    assert checkpoint(messages, timestamp=9) == {**state, "timestamp": 9}
-
-
-def test_without_system_messages_there_is_no_checkpoint() -> None:
-    assert checkpoint([answer()], timestamp=9) is None
