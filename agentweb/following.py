@@ -11,7 +11,9 @@ from typing import Any, Protocol, TextIO
 import redis
 from django.conf import settings
 
+from agentweb.data_directory import chosen_directory, running_server
 from agentweb.problems import FAILED, Problem
+from agentweb.supervisor import uses_external_broker
 from sessions_app.live import run_key
 from sessions_app.models import Entry, QueuedMessage, Run, Session
 from sessions_app.services.runs import Submission
@@ -22,6 +24,8 @@ TICK_SECONDS = 0.4
 # How long a stopped run may take to store its end.
 STOP_SECONDS = 20.0
 WAITING_SECONDS = 30.0
+# How long a server that has gone may take to be started again.
+LOST_SECONDS = 30.0
 # What the runner says for other viewers; the rest of its events are those of spec 10.
 INTERNAL = {"run_end", "reset", "limit_reached", "request_repaired"}
 
@@ -51,6 +55,7 @@ class Follower:
         # Ours is told, too; what came before is not.
         self.seq = submission.entry.seq - 1 if submission.entry else newest
         self.position = b"0"
+        self.served = time.monotonic()
         self.client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=5, socket_connect_timeout=2)
 
     def follow(self, interrupted: Callable[[], bool], stop: Callable[[], None]) -> str:
@@ -76,12 +81,23 @@ class Follower:
             if not self.run.is_active:
                 return self.finish(self.run, drained=ended)
             self.tell_entries()
+            self.notice_lost_server()
             is_late = self.run.status == Run.Status.QUEUED and time.monotonic() - began > WAITING_SECONDS
             if is_late and not told_to_wait:
                 told_to_wait = True
                 print("agentweb: still waiting for a free worker", file=sys.stderr)
         self.printer.end(aborted=True)
         return str(Run.Status.STOPPED)
+
+    def notice_lost_server(self) -> None:
+        """Nobody may come to end a run whose server was killed; a restart is waited for."""
+        if uses_external_broker() or running_server(chosen_directory()) is not None:
+            self.served = time.monotonic()
+        elif time.monotonic() - self.served > LOST_SECONDS:
+            raise Problem(
+                "The server has gone in the middle of the run.",
+                "What was written is kept; `agentweb up` closes the run, then it can be continued.",
+            )
 
     def withdraw(self, stop: Callable[[], None]) -> None:
         """A message that is still in line is taken back; the work of others goes on."""

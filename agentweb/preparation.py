@@ -117,6 +117,6 @@ def add_workspace(user: object, folder: str) -> None:
 
     assert isinstance(user, User)  # noqa: S101  (for the type checker)
     try:
-        workspaces.add_workspace(user=user, path=folder)
+        workspaces.add_workspace(user=user, path=folder, by_operator=True)
     except ServiceError as error:
         raise Problem(str(error), getattr(error, "remedy", "")) from error

@@ -200,7 +200,8 @@ def chosen_session(user: User, request: Request) -> Session:
 def added_workspace(user: User, folder: str) -> Workspace:
     from sessions_app.services import workspaces
 
-    return workspaces.add_workspace(user=user, path=str(Path(folder or ".").expanduser().resolve()))
+    path = str(Path(folder or ".").expanduser().resolve())
+    return workspaces.add_workspace(user=user, path=path, by_operator=True)
 
 
 def session_by_key(user: User, beginning: str) -> Session:

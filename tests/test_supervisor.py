@@ -9,8 +9,8 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -117,6 +117,46 @@ def test_nothing_is_left_when_the_supervisor_is_killed(tmp_path: Path) -> None:
         wait_for(lambda: processes_of(up.data) == [], 20)
         with started(up.data) as again:
             assert again.link
+
+
+@contextmanager
+def long_command(up: Up) -> Iterator[Callable[[], list[int]]]:
+    """A run whose command has started another process and waits; gives the ids of those that are left."""
+    seconds = str(30_000 + up.process.pid)
+    client = subprocess.Popen(
+        [*AGENTWEB, "prompt", f"run `sleep {seconds} & sleep {seconds}`"],
+        env=up.environment, cwd=up.data.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+    def left() -> list[int]:
+        return [p.pid for p in psutil.process_iter(["cmdline"]) if p.info["cmdline"] == ["sleep", seconds]]
+
+    wait_for(lambda: len(left()) == 2)
+    try:
+        yield left
+    finally:
+        client.terminate()
+        client.wait(timeout=60)
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_commands_of_runs_end_with_the_server(tmp_path: Path, number: signal.Signals) -> None:
+    with started(tmp_path / "data") as up, long_command(up) as left:
+        up.stop(number)
+        wait_for(lambda: left() == [] and processes_of(up.data) == [], 30)
+
+
+@pytest.mark.services
+def test_commands_that_outlived_everything_end_with_the_next_start(tmp_path: Path) -> None:
+    with started(tmp_path / "data") as up, long_command(up) as left:
+        worker = up.children()["worker"]
+        up.process.kill()
+        worker.kill()
+        assert len(left()) == 2
+        with started(up.data) as again:
+            assert left() == []
+            assert any("had left running" in line for line in again.errors)
 
 
 @pytest.mark.services
