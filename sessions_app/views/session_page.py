@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 
@@ -39,30 +40,34 @@ def facts(request: HttpRequest, session: Session, *, before: int | None = None) 
     user = request.user
     may_edit = fragments.may_edit(session, user)
     state = fragments.run_state(session)
-    window = window_facts(request, session, before)
-    return (
-        window
-        | {
-            "session": session,
-            "may_edit": may_edit,
-            "active": state.is_active,
-            "run_status": fragments.render_run_status(session, user=user),
-            "run_notice": fragments.render_run_notice(session, user=user),
-            "live": live_parts(session, window["entries"], active=state.is_active),
-            "queue": fragments.render_queue(session, user=user),
-            "meta": fragments.render_session_meta(session, user=user),
-            "tree": fragments.render_tree(session, user=user),
-            "panel": tree_panel.build(session),
-            "files": changed_files.changed_files(session),
-            "rules": rules(session),
-            "workspace_path": session_rows.short_path(session.workspace.path),
-            "draft": take_returned_text(request, session),
-            "prompt_key": uuid.uuid4().hex,
-            "largest": settings.MAX_PROMPT_BYTES,
-            "page": "sessions",
-        }
-        | (picker_facts(request, session) if may_edit else {})
-    )
+    found = window_facts(request, session, before) | side_facts(session)
+    if may_edit:
+        found |= picker_facts(request, session)
+    return found | {
+        "may_edit": may_edit,
+        "active": state.is_active,
+        "run_status": fragments.render_run_status(session, user=user),
+        "run_notice": fragments.render_run_notice(session, user=user),
+        "live": live_parts(session, found["entries"], active=state.is_active),
+        "queue": fragments.render_queue(session, user=user),
+        "meta": fragments.render_session_meta(session, user=user),
+        "tree": fragments.render_tree(session, user=user),
+        "workspace_path": session_rows.short_path(session.workspace.path),
+        "draft": take_returned_text(request, session),
+        "prompt_key": uuid.uuid4().hex,
+        "largest": settings.MAX_PROMPT_BYTES,
+        "page": "sessions",
+    }
+
+
+def side_facts(session: Session) -> Json:
+    """What stands below the tree."""
+    return {
+        "session": session,
+        "panel": tree_panel.build(session),
+        "files": changed_files.changed_files(session),
+        "rules": rules(session),
+    }
 
 
 def window_facts(request: HttpRequest, session: Session, before: int | None = None) -> Json:
@@ -117,6 +122,7 @@ def transcript(request: HttpRequest, session: Session) -> HttpResponse:
     """The transcript as it is now, and beside it (out of band) the parts that depend on the leaf."""
     log = render(request, "sessions_app/_transcript.html", window_facts(request, session))
     log.write(_out_of_band(request, session, "run-status", "queue", "session-meta", "session-tree"))
+    log.write(render_to_string("sessions_app/_side_facts.html", side_facts(session) | {"out_of_band": True}))
     return log
 
 
@@ -132,7 +138,7 @@ def moved(request: HttpRequest, session: Session, text: str = "", *, seq: int | 
     leaf = session.leaf.seq if session.leaf else None
     # Header values are Latin-1: everything else is escaped.
     response["HX-Trigger-After-Swap"] = json.dumps(
-        {"session:moved": {"leaf": leaf, "seq": session.next_seq - 1, "text": text}}
+        {"session:moved": {"leaf": leaf, "seq": session.next_seq - 1, "text": text}, "sessions-changed": {}}
     )
     return response
 

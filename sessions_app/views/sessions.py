@@ -35,11 +35,14 @@ def editable_session(request: HttpRequest, key: uuid.UUID) -> Session:
 
 @require_GET
 def session(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """The page; for htmx the transcript with everything that follows from where the leaf stands."""
+    """The page; for htmx the transcript with everything that follows from where the leaf stands, or with
+    `part=facts` what stands below the tree."""
     found = visible_session(request, key)
-    if wants_fragment(request):
-        return session_page.transcript(request, found)
-    return render(request, "sessions_app/session.html", session_page.facts(request, found))
+    if not wants_fragment(request):
+        return render(request, "sessions_app/session.html", session_page.facts(request, found))
+    if request.GET.get("part") == "facts":
+        return render(request, "sessions_app/_side_facts.html", session_page.side_facts(found))
+    return session_page.transcript(request, found)
 
 
 @require_GET
@@ -135,7 +138,8 @@ def submit_prompt(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
         return redirect("session", key)
     found.refresh_from_db()
     response = session_page.changed_parts(request, found, "run-status", "queue", "session-tree")
-    response["HX-Trigger"] = json.dumps({"session:accepted": {"seq": said.entry.seq if said.entry else None}})
+    seq = said.entry.seq if said.entry else None
+    response["HX-Trigger"] = json.dumps({"session:accepted": {"seq": seq}, "sessions-changed": {}})
     return response
 
 
@@ -227,7 +231,9 @@ def undo(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 def _run_status(request: HttpRequest, found: Session) -> HttpResponse:
     if not wants_fragment(request):
         return redirect("session", found.key)
-    return HttpResponse(fragments.render_run_status(found, user=request.user))
+    response = HttpResponse(fragments.render_run_status(found, user=request.user))
+    response["HX-Trigger"] = "sessions-changed"
+    return response
 
 
 def _first_error(form: Any) -> str:

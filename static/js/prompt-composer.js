@@ -20,6 +20,7 @@ class PromptComposer extends HTMLElement {
     this.#measure();
     this.#form.addEventListener("submit", this.#submitted, { capture: true });
     this.#form.addEventListener("htmx:afterRequest", this.#answered);
+    this.#form.addEventListener("session:accepted", this.#accepted);
     this.#field.addEventListener("keydown", this.#keyed);
     this.#field.addEventListener("input", () => this.#written());
     this.#field.addEventListener("paste", (event) => this.#received(event, event.clipboardData));
@@ -81,6 +82,12 @@ class PromptComposer extends HTMLElement {
     this.#tell("");
   };
 
+  // The socket brings the new entry; without it the transcript is fetched.
+  #accepted = (event) => {
+    const { seq } = event.detail;
+    if (seq) setTimeout(() => document.getElementById(`entry-${seq}`) ?? this.#fetchTranscript(), 1500);
+  };
+
   #received(event, data) {
     if (data?.files.length && this.#images.add(data.files)) event.preventDefault();
   }
@@ -106,6 +113,10 @@ class PromptComposer extends HTMLElement {
   };
 
   // ---- internal ----
+
+  #fetchTranscript() {
+    return window.htmx.ajax("get", location.pathname, { source: "#transcript", target: "#transcript", swap: "outerHTML" });
+  }
 
   #become(active, state) {
     this.toggleAttribute("data-active", active);

@@ -1,11 +1,15 @@
-// The state of the run, wherever it came from: tells the composer (event run:state), and puts the notice of a
+// The state of the run, wherever it came from: tells the composer (run:state) and the side panel (run:ended), and puts the notice of a
 // run that ended badly at the end of the transcript.
+
+let wasActive = false;
 
 class RunState extends HTMLElement {
   connectedCallback() {
     const { state } = this.dataset;
     const active = this.hasAttribute("data-active");
     this.dispatchEvent(new CustomEvent("run:state", { bubbles: true, detail: { state, active } }));
+    if (wasActive && !active) this.dispatchEvent(new CustomEvent("run:ended", { bubbles: true }));
+    wasActive = active;
     const notice = document.getElementById("run-notice");
     const template = this.querySelector("template");
     if (!notice || !template) return;
