@@ -27,9 +27,7 @@ def changed_files(session: Session) -> list[ChangedFile]:
     layout = lay_out(session, session.leaf)
     if not layout.length:
         return []
-    results = Entry.objects.filter(
-        layout.all(), session=session, role="toolResult", payload__contains='"firstChangedLine"'
-    )
+    results = Entry.objects.filter(layout.all(), role="toolResult", payload__contains='"firstChangedLine"')
     found: dict[str, ChangedFile] = {}
     root = session.workspace.path.rstrip("/") + "/"
     for entry in results.order_by("-depth").only("payload")[:MOST_RESULTS]:

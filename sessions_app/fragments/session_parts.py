@@ -156,14 +156,12 @@ def render_session_meta(session: Session, *, user: AnyUser) -> str:
     )
 
 
-def render_tree(session: Session, *, user: AnyUser) -> str:
-    """The inside of `#session-tree`: the rows."""
+def render_tree(session: Session, *, user: AnyUser, panel: tree_panel.TreePanel | None = None) -> str:
+    """The inside of `#session-tree`: the rows of `panel`, or of the session as it stands."""
     return render_to_string(
         "sessions_app/_tree.html",
         {
-            "panel": tree_panel.build(session),
-            "key": session.key,
-            "may_edit": may_edit(session, user),
+            "panel": panel or tree_panel.build(session),
             "queued": [one_line(item.text, 60) for item in session.queue.all()[:5]],
         },
     )

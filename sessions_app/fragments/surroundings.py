@@ -62,17 +62,19 @@ def look_around(entries: Sequence[Entry], *, user: AnyUser, full: bool = False) 
         may_edit=Session.objects.may_edit(user).filter(pk=session_id).exists(),
         calls=_calls_of_results(entries, records),
         unanswered=_passed_over(entries, records),
-        labels=labels_of(session_id),
+        labels=labels_of(session_id, after=min(entry.seq for entry in entries)),
         versions=_versions(entries),
         authors=_authors(entries),
         full=full,
     )
 
 
-def labels_of(session_id: int) -> dict[str, str]:
-    """Entry id → its label, as the newest label entry says."""
+def labels_of(session_id: int, *, after: int = 0) -> dict[str, str]:
+    """Entry id → its label, as the newest label entry says. A label is written after what it names, so of
+    entries from a seq on only later ones matter."""
     labels: dict[str, str] = {}
-    for entry in Entry.objects.filter(session_id=session_id, kind=Kind.LABEL).order_by("seq").only("payload"):
+    rows = Entry.objects.filter(session_id=session_id, kind=Kind.LABEL, seq__gt=after)
+    for entry in rows.order_by("seq").only("payload"):
         record = entry.record
         target, label = record.get("targetId"), record.get("label")
         if isinstance(target, str):

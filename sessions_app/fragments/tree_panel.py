@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.db.models import Count, Q
 from django.db.models.functions import Substr
 
 from sessions_app.core.entries import Kind
@@ -93,27 +94,29 @@ def build(session: Session) -> TreePanel:
     hidden = max(0, len(rows) - MOST_ROWS)
     if hidden:
         rows = [*rows[: MOST_ROWS // 3], *rows[-(MOST_ROWS - MOST_ROWS // 3) :]]
-    path = Entry.objects.filter(layout.all(), session=session, kind=Kind.MESSAGE)
+    # Without the session: its index would win over the segments', and every entry be looked at.
+    counts = Entry.objects.filter(layout.all(), role__in=("user", "assistant"))
+    said = dict(counts.order_by().values_list("role").annotate(Count("pk")))
     return TreePanel(
         rows=_numbered(rows),
         branches=len(layout.branches) + len(layout.ahead) + (1 if leaf else 0),
         entries=layout.entries,
-        messages=path.filter(role__in=("user", "assistant")).count(),
-        own_messages=path.filter(role="user").count(),
+        messages=sum(said.values()),
+        own_messages=said.get("user", 0),
         hidden=hidden,
     )
 
 
 def _rows(session: Session, layout: Layout, labels: dict[str, str]) -> list[TreeRow]:
-    kept = _kept_depths(session, layout, labels)
+    kept = _kept_depths(layout, labels)
     shown = _with_small_gaps(kept, layout.length)
     entries = {
         entry.depth: entry
-        for entry in Entry.objects.filter(layout.at(shown), session=session)
+        for entry in Entry.objects.filter(layout.at(shown))
         .only("seq", "depth", "kind", "role", "entry_id")
         .annotate(head=Substr("payload", 1, _HEAD))
     }
-    firsts = _first_entries(session, [*layout.branches, *layout.ahead])
+    firsts = _first_entries([*layout.branches, *layout.ahead])
     by_depth: dict[int, list[Branch]] = {}
     for branch in layout.branches:
         by_depth.setdefault(branch.depth, []).append(branch)
@@ -146,14 +149,14 @@ def _with_here(rows: list[TreeRow], *, at_work: bool) -> list[TreeRow]:
     return rows
 
 
-def _kept_depths(session: Session, layout: Layout, labels: dict[str, str]) -> set[int]:
+def _kept_depths(layout: Layout, labels: dict[str, str]) -> set[int]:
     """Depths on the path that are an event: the root, forks, compactions, branch summaries, labels, the end."""
     length = layout.length
     kept = {0} | set(range(max(0, length - NEWEST), length))
     for branch in layout.branches:
         if branch.depth >= 0:
             kept |= {branch.depth, min(branch.depth + 1, length - 1)}
-    path = Entry.objects.filter(layout.all(), session=session)
+    path = Entry.objects.filter(layout.all())
     kept |= set(path.filter(kind__in=_EVENTFUL).values_list("depth", flat=True))
     if labels:
         kept |= set(path.filter(entry_id__in=list(labels)[:500]).values_list("depth", flat=True))
@@ -238,20 +241,15 @@ def first_words(head: str, limit: int = 60) -> str:
     return one_line(summary if isinstance(summary, str) else text_of(holder.get("content"), " "), limit)
 
 
-def _first_entries(session: Session, branches: Sequence[Branch]) -> dict[tuple[int, int], Any]:
+def _first_entries(branches: Sequence[Branch]) -> dict[tuple[int, int], Any]:
     """The first entry of each branch that may get a row."""
-    found: dict[tuple[int, int], Any] = {}
-    entries = Entry.objects.filter(session=session).only(
-        "seq", "kind", "role", "entry_id", "segment_id", "ordinal"
-    )
+    wanted = Q(pk__in=())
     starts = [branch.segment for branch in branches if branch.ordinal == 0][-MOST_ROWS:]
-    rows = list(entries.filter(segment__in=starts, ordinal=0).annotate(head=Substr("payload", 1, _HEAD)))
+    wanted |= Q(segment__in=starts, ordinal=0)
     for branch in [branch for branch in branches if branch.ordinal > 0][-MOST_ROWS:]:
-        row = entries.filter(segment=branch.segment, ordinal=branch.ordinal)
-        rows += list(row.annotate(head=Substr("payload", 1, _HEAD)))
-    for entry in rows:
-        found[entry.segment_id, entry.ordinal] = entry
-    return found
+        wanted |= Q(segment=branch.segment, ordinal=branch.ordinal)
+    rows = Entry.objects.filter(wanted).only("seq", "kind", "role", "entry_id", "segment_id", "ordinal")
+    return {(row.segment_id, row.ordinal): row for row in rows.annotate(head=Substr("payload", 1, _HEAD))}
 
 
 def _branch_rows(

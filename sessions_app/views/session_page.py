@@ -11,6 +11,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 
@@ -20,6 +21,7 @@ from sessions_app.fragments import changed_files, tree_panel
 from sessions_app.models import Session
 from sessions_app.services import sessions
 from sessions_app.services.errors import NotAllowed
+from sessions_app.views.errors import wants_fragment
 
 Json = dict[str, Any]
 
@@ -51,7 +53,7 @@ def facts(request: HttpRequest, session: Session, *, before: int | None = None) 
         "live": live_parts(session, found["entries"], active=state.is_active),
         "queue": fragments.render_queue(session, user=user),
         "meta": fragments.render_session_meta(session, user=user),
-        "tree": fragments.render_tree(session, user=user),
+        "tree": fragments.render_tree(session, user=user, panel=found["panel"]),
         "workspace_path": session_rows.short_path(session.workspace.path),
         "draft": take_returned_text(request, session),
         "prompt_key": uuid.uuid4().hex,
@@ -129,10 +131,8 @@ def transcript(request: HttpRequest, session: Session) -> HttpResponse:
 def moved(request: HttpRequest, session: Session, text: str = "", *, seq: int | None = None) -> HttpResponse:
     """The answer to a command that moved the leaf; `text` goes back into the composer if that is empty."""
     session.refresh_from_db()
-    if not wants(request):
-        if text:
-            request.session[f"{_RETURNED_TEXT}:{session.key}"] = text[:100_000]
-        return redirect("session", session.key)
+    if not wants_fragment(request) or request.headers.get("HX-Target", "transcript") != "transcript":
+        return _to_page(request, session, text)
     response = transcript(request, session)
     response["HX-Retarget"], response["HX-Reswap"] = "#transcript", "outerHTML"
     leaf = session.leaf.seq if session.leaf else None
@@ -154,8 +154,13 @@ def take_returned_text(request: HttpRequest, session: Session) -> str:
     return text
 
 
-def wants(request: HttpRequest) -> bool:
-    return "HX-Request" in request.headers
+def _to_page(request: HttpRequest, session: Session, text: str) -> HttpResponse:
+    """To the conversation from wherever the command was given; the text waits there."""
+    if text:
+        request.session[f"{_RETURNED_TEXT}:{session.key}"] = text[:100_000]
+    if wants_fragment(request):
+        return HttpResponse(status=204, headers={"HX-Redirect": reverse("session", args=[session.key])})
+    return redirect("session", session.key)
 
 
 def _out_of_band(request: HttpRequest, session: Session, *names: str) -> str:

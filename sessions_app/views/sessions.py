@@ -65,9 +65,13 @@ def session_tree(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     rows = fragments.render_tree(found, user=request.user)
     if wants_fragment(request):
         return HttpResponse(rows)
-    return render(
-        request, "sessions_app/session_tree.html", {"session": found, "tree": rows, "page": "sessions"}
-    )
+    facts = {
+        "session": found,
+        "tree": rows,
+        "may_edit": fragments.may_edit(found, request.user),
+        "page": "sessions",
+    }
+    return render(request, "sessions_app/session_tree.html", facts)
 
 
 @require_POST

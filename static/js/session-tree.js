@@ -68,9 +68,16 @@ class SessionTree extends HTMLElement {
     row.focus();
   }
 
+  // data-go is the address of going to entry 0; whoever may only read has none.
   #go(row) {
-    if (row.hasAttribute("hx-post")) window.htmx.trigger(row, "go");
-    else if (row.dataset.seq) this.#show(row.dataset.seq);
+    const { seq, tip } = row.dataset;
+    const { go } = this.dataset;
+    if (!seq || row.ariaCurrent === "true") return;
+    if (!go) return this.#show(seq);
+    const target = document.querySelector("#transcript") ?? this.querySelector("[role=tree]");
+    const values = tip === undefined ? {} : { tip: 1 };
+    window.htmx.ajax("post", go.replace("/0/", `/${seq}/`), { source: this, target, swap: "outerHTML", values });
+    this.closest("drawer-panel")?.hide?.();
   }
 
   #show(seq) {
