@@ -115,6 +115,7 @@ function tell(state, text) {
 }
 
 function lost() {
+  if (!connection) return;
   const time = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
   tell("offline", words.offline.replace("{time}", time));
 }
