@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import subprocess
 import tempfile
@@ -73,3 +74,11 @@ def broker(broker_process: Broker, settings: Any) -> Broker:
 @pytest.fixture
 def broker_url(broker: Broker) -> str:
     return broker.url
+
+
+async def hubs_have_ended() -> None:
+    """Wait until the readers of stream hubs without viewers have closed their connections."""
+    readers = [task for task in asyncio.all_tasks() if task.get_name() == "stream-hub"]
+    if readers:
+        _, pending = await asyncio.wait(readers, timeout=5)
+        assert not pending

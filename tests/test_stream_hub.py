@@ -16,7 +16,7 @@ from sessions_app import live
 from sessions_app.markdown import _before_closing_tags
 from sessions_app.stream_hub import RunView, StreamHub, Viewer
 from sessions_app.stream_hub.viewer import MOST_FRAMES
-from tests.broker import Broker, broker, broker_process, broker_url  # noqa: F401
+from tests.broker import Broker, broker, broker_process, broker_url, hubs_have_ended  # noqa: F401
 
 Json = dict[str, Any]
 
@@ -156,7 +156,7 @@ async def hub(broker_url: str) -> AsyncIterator[StreamHub]:  # noqa: F811
     yield hub
     for viewer in list(hub._viewers):
         hub.leave(viewer)
-    await asyncio.sleep(0)
+    await hubs_have_ended()
 
 
 def write(stream: live.RunStream, *events: Json) -> None:
@@ -323,7 +323,10 @@ async def test_one_reader_serves_all_and_goes_with_the_last_viewer(hub: StreamHu
 
 @pytest.mark.services
 @pytest.mark.asyncio
-async def test_a_malformed_event_does_not_end_the_tail(hub: StreamHub, broker: Broker) -> None:
+async def test_a_malformed_event_does_not_end_the_tail(
+    hub: StreamHub,
+    broker: Broker,  # noqa: F811
+) -> None:
     reader = Reader(hub).join()
     stream = live.RunStream(RUN, SESSION)
     write(stream, started(), delta("one "))

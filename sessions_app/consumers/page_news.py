@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.contrib import auth
 from django.contrib.sessions.backends.base import SessionBase
 from django.http import HttpRequest
 
 from sessions_app import entry_log, fragments
-from sessions_app.models import AnyUser, Entry, Run, Session
+from sessions_app.models import Entry, Run, Session
+
+if TYPE_CHECKING:
+    from sessions_app.models import AnyUser
 
 Json = dict[str, Any]
 
@@ -52,7 +57,8 @@ class News:
 def signed_in_user(session: SessionBase) -> AnyUser | None:
     """The user of a browser session as it is in the store now; None once signed out, disabled or changed."""
     request = HttpRequest()
-    request.session = type(session)(session.session_key)
+    store: type[SessionBase] = import_module(settings.SESSION_ENGINE).SessionStore
+    request.session = store(session.session_key)
     user = auth.get_user(request)
     return user if user.is_authenticated and user.is_active else None
 

@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from channels.db import database_sync_to_async
@@ -18,8 +18,10 @@ from django.conf import settings
 
 from sessions_app.consumers.flow import Flow
 from sessions_app.consumers.page_news import PARTS, Shown, find_session, read_news, signed_in_user
-from sessions_app.models import AnyUser
 from sessions_app.stream_hub import StreamHub, Viewer, hub_of_this_loop
+
+if TYPE_CHECKING:
+    from sessions_app.models import AnyUser
 
 logger = logging.getLogger(__name__)
 
@@ -102,7 +104,8 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """The only sender of this socket but for pongs: what is sent, is sent in order."""
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(viewer.something.wait(), self._until_next_look())
+                async with asyncio.timeout(self._until_next_look()):
+                    await viewer.something.wait()
             viewer.something.clear()
             now = time.monotonic()
             if self.flow.is_dead(now):

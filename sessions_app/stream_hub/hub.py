@@ -65,6 +65,7 @@ class StreamHub:
         self._runs: dict[int, _RunWatch] = {}
         self._viewers: set[Viewer] = set()
         self._reader: asyncio.Task[None] | None = None
+        self._waker: Any = None
         self._pokes: set[asyncio.Task[None]] = set()
         self._wake_key = f"agentweb:wake:{secrets.token_hex(8)}"
         self._wake_position = _FIRST
@@ -104,8 +105,9 @@ class StreamHub:
             if not watch.viewers:
                 del self._sessions[viewer.session_id]
         if not self._viewers and self._reader:
-            self._reader.cancel()
-            self._reader = None
+            for task in [self._reader, *self._pokes]:
+                task.cancel()
+            self._reader = self._waker = None
 
     def snapshot(self, viewer: Viewer) -> str | None:
         """The frame with the viewer's whole live region; None while its run hasn't been read yet."""
@@ -138,47 +140,57 @@ class StreamHub:
 
     def _poke(self) -> None:
         """Wake the reader out of its wait, so that it sees a new stream."""
-        task = asyncio.create_task(self._write_to_wake_stream())
-        self._pokes.add(task)
-        task.add_done_callback(self._pokes.discard)
+        if self._waker is not None:
+            task = asyncio.create_task(self._write_to_wake_stream(self._waker))
+            self._pokes.add(task)
+            task.add_done_callback(self._pokes.discard)
 
-    async def _write_to_wake_stream(self) -> None:
+    async def _write_to_wake_stream(self, client: Any) -> None:
+        # When this fails the reader's connection is lost too: it will connect again and see everything new.
         with suppress(*_BROKER_ERRORS):
-            async with self._connect() as client:
-                pipe = client.pipeline(transaction=False)
-                pipe.xadd(self._wake_key, {"w": "1"}, maxlen=1)
-                pipe.expire(self._wake_key, 3600)
-                await pipe.execute()
+            await client.xadd(self._wake_key, {"w": "1"}, maxlen=1)
+            await client.expire(self._wake_key, 3600)
 
     def _connect(self) -> Redis:
-        # An explicit timeout, longer than the wait: the client's default ends waits of 5 s.
-        seconds = _BLOCK_MS / 1000 + 5
+        # No timeout of the client's own: its default ends waits of 5 s, and any swallows a cancellation that
+        # comes while a command is being sent (asyncio.wait_for before Python 3.12).
         return Redis.from_url(
-            self._url, socket_timeout=seconds, socket_connect_timeout=2, retry=Retry(NoBackoff(), 0)
+            self._url,
+            single_connection_client=True,
+            socket_timeout=None,
+            socket_connect_timeout=2,
+            retry=Retry(NoBackoff(), 0),
         )
 
     async def _read_for_ever(self) -> None:
         failures = 0
-        while True:
+        while self._is_reader():
+            # Closed by hand: `async with` leaves a client open that is cancelled while it connects.
+            client, waker = self._connect(), self._connect()
             try:
-                async with self._connect() as client:
-                    self._forget_positions()
-                    await client.ping()
-                    if failures:
-                        logger.warning("the broker is back")
-                    failures = 0
-                    while True:
-                        await self._read_new_streams(client)
-                        await self._read_on(client)
+                self._forget_positions()
+                await waker.ping()
+                self._waker = waker
+                if failures:
+                    logger.warning("the broker is back")
+                failures = 0
+                while self._is_reader():
+                    await self._read_new_streams(client)
+                    await self._read_on(client)
             except _BROKER_ERRORS as error:
                 if failures == 0:
                     logger.warning("the broker can't be reached; pages don't move: %s", error)
                 failures += 1
-                await asyncio.sleep(min(2.0, 0.05 * 2 ** min(failures, 6)))
-            except Exception:
-                # A malformed event must not end the tail of every page.
-                logger.exception("the reader of the streams failed")
-                await asyncio.sleep(1.0)
+            finally:
+                if self._waker is waker:
+                    self._waker = None
+                await client.aclose()
+                await waker.aclose()
+            await asyncio.sleep(min(2.0, 0.05 * 2 ** min(failures, 6)))
+
+    def _is_reader(self) -> bool:
+        """Whether this task is still the one, should a cancellation get lost."""
+        return self._reader is asyncio.current_task()
 
     def _forget_positions(self) -> None:
         self._wake_position = _FIRST
@@ -215,7 +227,10 @@ class StreamHub:
         streams = {key: watch.position for key, watch in by_key.items()} | {
             self._wake_key: self._wake_position
         }
-        answer = await client.xread(streams, count=_BATCHES, block=_BLOCK_MS)
+        if not self._is_reader():
+            return
+        async with asyncio.timeout(_BLOCK_MS / 1000 + 5):
+            answer = await client.xread(streams, count=_BATCHES, block=_BLOCK_MS)
         began = time.perf_counter()
         for key, batches in _pairs(answer):
             watch = by_key.get(key)
