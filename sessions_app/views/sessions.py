@@ -235,7 +235,8 @@ def undo(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 def _run_status(request: HttpRequest, found: Session) -> HttpResponse:
     if not wants_fragment(request):
         return redirect("session", found.key)
-    response = HttpResponse(fragments.render_run_status(found, user=request.user))
+    response = session_page.changed_parts(request, found, "queue", "session-tree")
+    response.content = fragments.render_run_status(found, user=request.user).encode() + response.content
     response["HX-Trigger"] = "sessions-changed"
     return response
 
