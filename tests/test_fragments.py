@@ -149,6 +149,20 @@ def test_a_stopped_answer_says_so(append: Append, alice: User) -> None:
     assert "Stopped" in fragments.render_entry(append(answer(text("The"), stop="aborted")), user=alice)
 
 
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("half\n\nThe command was stopped.", "Stopped"),
+        ("half\n\nThe command was ended after 5 s: its time was up.", "time was up"),
+        ("half\n\nCommand exited with code 3", "exit 3"),
+    ],
+)
+def test_the_row_of_a_command_says_how_it_ended(append: Append, alice: User, words: str, shown: str) -> None:
+    append(answer(call("bash", command="make"), stop="toolUse"))
+    html = fragments.render_entry(append(result("bash", words, failed=True)), user=alice)
+    assert shown in html.partition("</summary>")[0]
+
+
 def test_a_compaction_tells_what_it_folded(append: Append, alice: User) -> None:
     append(message("user", content="One"))
     append(answer(text("Two")))

@@ -174,3 +174,8 @@ def test_first_words_are_found_in_a_record_that_is_cut_short() -> None:
     assert first_words('{"message":{"content":[{"type":"text","text":"Schön"},{"type":"im') == "Schön"
     assert first_words("nonsense") == ""
     assert first_words("[1]") == ""
+
+
+def test_first_words_are_without_marks_of_markdown() -> None:
+    assert first_words('{"summary":"## Goal\\nFind **why** `x` fails."}') == "Find why x fails."
+    assert first_words('{"summary":"# Only a heading"}') == "Only a heading"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +13,8 @@ from sessions_app.fragments.diffs import Diff, parse_patch
 from sessions_app.fragments.plain_text import MAX_SCANNED, Excerpt, excerpt, one_line, visible
 
 Json = dict[str, Any]
+
+_EXIT_CODE = re.compile(r"exited with code (\d{1,6})")
 
 OUTPUT_LINES = 16
 """Lines of an output on the page; the rest comes with *Show all*."""
@@ -208,15 +211,18 @@ def pretty(value: Any) -> str:
 
 
 def _outcome(tool: str, failed: bool, details: Json, text: str) -> tuple[str, tuple[Chip, ...], str]:
-    """State, chips and the words in the row."""
-    if _text(details.get("stopped")) or details.get("aborted") is True or details.get("stopped") is True:
+    """State, chips and the words in the row. How a command ended is said in its last line."""
+    last = text.rstrip()[-300:].rpartition("\n")[2]
+    if failed and ("was stopped" in last or last.startswith("Stopped before")):
         return "stopped", (), "Stopped"
     code = number_of(details.get("exitCode"))
+    if code is None and failed and (match := _EXIT_CODE.search(last)):
+        code = int(match[1])
     chips: list[Chip] = []
     if code:
         chips.append(Chip(f"exit {code}", "bad"))
-    if details.get("timedOut") is True:
-        chips.append(Chip("timed out", "bad"))
+    if "its time was up" in last:
+        chips = [Chip("time was up", "bad")]
     if not failed:
         return "done", tuple(chips), ""
     # A command's output is shown below; of other tools the first sentence is the whole story.

@@ -225,12 +225,24 @@ def _plain_name(entry: Entry) -> str:
 
 def first_words(head: str, limit: int = 60) -> str:
     """First words of a record of which only the beginning is at hand; empty if there are none."""
+    words = _without_marks(_first_text(head)[: limit * 8])
+    return one_line(words, limit)
+
+
+def _without_marks(text: str) -> str:
+    """Headings and marks of Markdown say nothing in a row; a summary begins below its first heading."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    said = [line for line in lines if not line.startswith("#")] or [line.lstrip("#") for line in lines]
+    return " ".join(said).replace("**", "").replace("`", "")
+
+
+def _first_text(head: str) -> str:
     try:
         record = json.loads(head)
     except ValueError:
         match = _FIRST_TEXT.search(head)
         try:
-            return one_line(json.loads(f'"{match[1]}"'), limit) if match else ""
+            return str(json.loads(f'"{match[1]}"')) if match else ""
         except ValueError:
             return ""
     if not isinstance(record, dict):
@@ -238,7 +250,7 @@ def first_words(head: str, limit: int = 60) -> str:
     message = record.get("message")
     holder = message if isinstance(message, dict) else record
     summary = holder.get("summary")
-    return one_line(summary if isinstance(summary, str) else text_of(holder.get("content"), " "), limit)
+    return summary if isinstance(summary, str) else text_of(holder.get("content"), " ")
 
 
 def _first_entries(branches: Sequence[Branch]) -> dict[tuple[int, int], Any]:
