@@ -19,9 +19,11 @@ NPM_PACKAGE = "@sparticuz/chromium"
 
 def find_chromium() -> str | None:
     """The executable: CHROMIUM, then one on the path, then what an earlier call installed."""
-    named = os.environ.get("CHROMIUM")
-    candidates = [named] if named else [*filter(None, map(shutil.which, NAMES)), *PLACES, *playwrights_own()]
-    return next((path for path in candidates if path and starts(path)), None)
+    if named := os.environ.get("CHROMIUM"):
+        return named if starts(named) else None
+    near = next(filter(starts, [*filter(None, map(shutil.which, NAMES)), *PLACES]), None)
+    # Asking Playwright starts its driver: only when nothing else is there.
+    return near or next(filter(starts, installed_by_us()), None)
 
 
 def starts(path: str) -> bool:
@@ -35,7 +37,7 @@ def starts(path: str) -> bool:
     return done.returncode == 0
 
 
-def playwrights_own() -> list[str]:
+def installed_by_us() -> list[str]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
