@@ -92,7 +92,7 @@ def _externalise_output(details: Json, uses: list[tuple[Blob, str]]) -> Json:
     path = Path(details["fullOutputPath"])
     remaining = {key: value for key, value in details.items() if key != "fullOutputPath"}
     spill = Path(settings.SPILL_DIR)
-    if path.parent != spill or path.is_symlink() or not path.is_file():
+    if path.parent.parent != spill or path.is_symlink() or not path.is_file():
         return remaining
     blob = store(path.read_bytes(), "text/plain; charset=utf-8")
     path.unlink()

@@ -97,13 +97,19 @@ class SessionQuerySet(models.QuerySet["Session"]):
 class Session(models.Model):
     """One conversation: a tree of entries and the leaf the next one hangs from."""
 
-    key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False, help_text="Its name in addresses.")
+    key = models.UUIDField(
+        default=uuid.uuid4, unique=True, editable=False, help_text="Its name in addresses."
+    )
     file_id = models.CharField(max_length=200, help_text="The id in the session file's header.")
     header = models.TextField(default="", blank=True, help_text="The imported header line, as it came.")
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="sessions")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="sessions")
-    name = models.CharField(max_length=300, default="", blank=True, help_text="The newest session_info's name.")
-    title = models.CharField(max_length=300, default="", blank=True, help_text="First words, until it has a name.")
+    name = models.CharField(
+        max_length=300, default="", blank=True, help_text="The newest session_info's name."
+    )
+    title = models.CharField(
+        max_length=300, default="", blank=True, help_text="First words, until it has a name."
+    )
     # A pointer, not a copy: it may stand on an inner entry after going back (01 ST-05, stored so that it survives).
     leaf = models.ForeignKey("Entry", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     next_seq = models.PositiveIntegerField(default=1)
@@ -132,7 +138,9 @@ class Segment(models.Model):
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="segments")
     parent = models.ForeignKey("self", on_delete=models.CASCADE, null=True, related_name="forks")
-    parent_ordinal = models.PositiveIntegerField(default=0, help_text="Ordinal of the fork's entry in the parent.")
+    parent_ordinal = models.PositiveIntegerField(
+        default=0, help_text="Ordinal of the fork's entry in the parent."
+    )
     length = models.PositiveIntegerField(default=0)
 
     def __str__(self) -> str:
@@ -162,7 +170,9 @@ class Entry(models.Model):
     # Of a compaction: the first entry it keeps, when that lies above it on its path.
     kept_seq = models.PositiveIntegerField(null=True)
     run = models.ForeignKey("Run", on_delete=models.SET_NULL, null=True, related_name="entries")
-    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -213,11 +223,17 @@ class Run(models.Model):
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="runs")
     kind = models.CharField(max_length=20, choices=Kind.choices, default=Kind.PROMPT)
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.QUEUED)
-    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
     provider = models.CharField(max_length=60, default="demo")
     model = models.CharField(max_length=200, default="demo")
-    marker = models.CharField(max_length=40, default="", help_text="In the environment of every process it starts.")
-    owner = models.CharField(max_length=80, default="", blank=True, help_text="Token of the worker that claimed it.")
+    marker = models.CharField(
+        max_length=40, default="", help_text="In the environment of every process it starts."
+    )
+    owner = models.CharField(
+        max_length=80, default="", blank=True, help_text="Token of the worker that claimed it."
+    )
     lease_until = models.DateTimeField(null=True, blank=True)
     enqueued_at = models.DateTimeField(default=timezone.now)
     stop_requested = models.BooleanField(default=False)
@@ -243,11 +259,21 @@ class Run(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["session"], condition=Q(status__in=["queued", "running"]), name="one_active_run_per_session"
+                fields=["session"],
+                condition=Q(status__in=["queued", "running"]),
+                name="one_active_run_per_session",
             ),
             models.CheckConstraint(
                 condition=Q(
-                    status__in=["queued", "running", "completed", "stopped", "failed", "interrupted", "limited"]
+                    status__in=[
+                        "queued",
+                        "running",
+                        "completed",
+                        "stopped",
+                        "failed",
+                        "interrupted",
+                        "limited",
+                    ]
                 ),
                 name="run_status_known",
             ),
@@ -270,7 +296,9 @@ class QueuedMessage(models.Model):
         FOLLOW_UP = "follow_up"
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="queue")
-    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
     mode = models.CharField(max_length=10, choices=Mode.choices, default=Mode.STEER)
     text = models.TextField()
     images = models.TextField(default="", blank=True, help_text="JSON list of image blocks.")
@@ -329,12 +357,18 @@ class ProviderKey(models.Model):
     """A key for a provider, of one user or (user empty) of the server; encrypted, never shown again."""
 
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, related_name="provider_keys"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="provider_keys",
     )
     provider = models.CharField(max_length=60)
     secret = models.TextField(default="", blank=True, help_text="Fernet token.")
     base_url = models.URLField(max_length=500, default="", blank=True)
-    models_offered = models.TextField(default="", blank=True, help_text="Model ids, one a line (openai-compatible).")
+    models_offered = models.TextField(
+        default="", blank=True, help_text="Model ids, one a line (openai-compatible)."
+    )
     updated_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -149,8 +149,6 @@ def _open_calls(session: Session) -> list[Json]:
     while entry is not None:
         if entry.kind == "message" and entry.role == "assistant":
             message = entry.record.get("message", {})
-            if message.get("stopReason") in {"error", "aborted"}:
-                return []
             content = message.get("content")
             calls = (
                 [b for b in content if isinstance(b, dict) and b.get("type") == "toolCall"]

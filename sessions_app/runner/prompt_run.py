@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 import time
 from collections import deque
 from contextlib import suppress
@@ -118,6 +119,7 @@ class PromptRun:
         self.answers = 0
         self._delivering: deque[int | None] = deque()
         self._authors: dict[int, int | None] = {}
+        self._spill_dir = Path(settings.SPILL_DIR) / self.run.marker
         self._sections: dict[str, str] = {}
         self._tools: list[Json] = []
 
@@ -138,6 +140,9 @@ class PromptRun:
                     break
         finally:
             sandbox.kill_all()
+            shutil.rmtree(self._spill_dir, ignore_errors=True)
+            if hasattr(parts["provider"], "close"):
+                parts["provider"].close()
         self._announce_settled()
 
     def _announce_settled(self) -> None:
@@ -265,6 +270,8 @@ class PromptRun:
                 f"The folder {folder} is gone. Put it back, or start a session in another folder.",
                 "missing_folder",
             )
+        # A folder of its own, so that no run reads another's outputs.
+        self._spill_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
             sandbox = LocalSandbox(
                 folder,
@@ -272,7 +279,7 @@ class PromptRun:
                 run_marker=self.run.marker,
                 env_allow=(*ALLOWED, *settings.TOOL_ENVIRONMENT),
                 max_timeout=settings.TOOL_MAX_SECONDS,
-                spill_dir=settings.SPILL_DIR,
+                spill_dir=self._spill_dir,
             )
         except SandboxError as error:
             raise CannotStart(str(error), "missing_folder") from error
@@ -318,11 +325,12 @@ def _milliseconds() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _limit_words(kind: str, value: float) -> str:
+def _limit_words(kind: str, used: float) -> str:
+    """`used` is what the pass had spent when it was ended: turns, milliseconds or dollars."""
     match kind:
         case "turns":
-            return f"Stopped after {int(value)} turns, the ceiling of one run."
+            return f"Stopped at the ceiling of turns: {int(used)} in this job."
         case "time":
-            return f"Stopped after {int(value / 60000)} minutes, the ceiling of one run."
+            return f"Stopped at the ceiling of time: {used / 60000:.0f} minutes in this job."
         case _:
-            return f"Stopped at ${value:.2f}, the ceiling of one run."
+            return f"Stopped at the ceiling of cost: ${used:.2f} in this job."

@@ -72,11 +72,11 @@ def close_interrupted(run_id: int) -> int:
         run = Run.objects.select_for_update().get(pk=run_id)
         if run.status != Run.Status.RUNNING or run.lease_until is None or run.lease_until > timezone.now():
             return 0
-        close_open_calls(session, run, reason=LOST)
         partial = _newest_unstored(known, run)
         if partial is not None:
             message = {**partial, "errorMessage": INTERRUPTED}
             entry_log.append_locked(session, {"type": "message", "message": message}, run=run)
+        close_open_calls(session, run, reason=LOST)
         end_run(run, session, status=Run.Status.INTERRUPTED, error=INTERRUPTED, error_kind="interrupted")
     live.RunStream(run_id, found.session_id).close(Run.Status.INTERRUPTED)
     logger.info("run closed as interrupted", extra={"run": run_id, "session": found.session_id})
