@@ -1,0 +1,72 @@
+// The region where answers grow and tools run: carries out the ops of `live` frames.
+
+export class LiveRegion {
+  #root;
+
+  constructor(root) {
+    this.#root = root;
+  }
+
+  apply(ops) {
+    for (const [name, ...args] of ops) this[name]?.(...args);
+  }
+
+  snapshot(html) {
+    this.#root.innerHTML = html;
+  }
+
+  clear() {
+    this.#root.replaceChildren();
+  }
+
+  message(key, html) {
+    this.drop(key);
+    this.#root.insertAdjacentHTML("beforeend", html);
+  }
+
+  block(key, index, html) {
+    const blocks = this.#find(key)?.querySelector(".entry__blocks");
+    const slot = blocks?.querySelector(`[data-block="${index}"]`);
+    if (slot) slot.outerHTML = html;
+    else blocks?.insertAdjacentHTML("beforeend", html);
+  }
+
+  stable(key, index, html) {
+    this.#slot(key, index, ".stable")?.insertAdjacentHTML("beforeend", html);
+  }
+
+  tail(key, index, html) {
+    const tail = this.#slot(key, index, ".tail");
+    if (tail) tail.innerHTML = html;
+  }
+
+  more(key, index, text) {
+    let element = this.#slot(key, index, ".tail");
+    // An open code block: its text grows inside the innermost element.
+    while (element?.lastElementChild) element = element.lastElementChild;
+    element?.append(text);
+  }
+
+  tool(id, html) {
+    this.drop(id);
+    this.#root.insertAdjacentHTML("beforeend", html);
+  }
+
+  tooltail(id, text) {
+    const output = this.#find(id)?.querySelector(".tool__tail");
+    if (output) output.textContent = text;
+  }
+
+  drop(key) {
+    this.#find(key)?.remove();
+  }
+
+  #find(key) {
+    const name = CSS.escape(key);
+    return this.#root.querySelector(`:scope > [data-live="${name}"], :scope > [data-call="${name}"]`);
+  }
+
+  #slot(key, index, part) {
+    return this.#find(key)?.querySelector(`[data-block="${index}"] ${part}`);
+  }
+}
