@@ -74,9 +74,9 @@ snapshots: setup ## renew the stored snapshots; review the difference like code
 screenshots: setup ## renew the pictures in docs/screenshots
 	$(BIN)/python -m tests.browser.screenshots $(ARGS)
 
-conformance: setup ## play test vectors against the core (VECTORS=folder)
+conformance: setup ## play test vectors against the core and the rows (VECTORS=folder)
 	@test -n "$(VECTORS)" || { echo "Say which: make conformance VECTORS=folder" >&2; exit 2; }
-	$(BIN)/python -m tests.conformance $(VECTORS)
+	$(BIN)/python -m tests.conformance.run $(VECTORS)
 
 # uv's own lock file names registry hosts; a hashed requirements file does not.
 lock: ## pin the newest versions that pyproject.toml allows (needs uv)

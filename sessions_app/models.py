@@ -7,7 +7,6 @@ never updated or deleted while its session exists.
 
 from __future__ import annotations
 
-import json
 import uuid
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from sessions_app.core.entries import Entry as CoreEntry
+from sessions_app.core.json_text import parse_json
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -189,7 +189,7 @@ class Entry(models.Model):
     @property
     def record(self) -> dict[str, Any]:
         """The raw record, as in a session file."""
-        value: dict[str, Any] = json.loads(self.payload)
+        value: dict[str, Any] = parse_json(self.payload)
         return value
 
     def as_core(self) -> CoreEntry:

@@ -8,6 +8,7 @@ from sessions_app.entry_log.appending import (
     LeafMoved,
     append,
     append_locked,
+    append_record,
     lock_session,
     move_leaf,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "Window",
     "append",
     "append_locked",
+    "append_record",
     "find_by_id",
     "import_records",
     "is_on_path",

@@ -80,6 +80,19 @@ def append_locked(session: Session, fields: Json, *, run: Run | None = None, aut
     }
     record.update((name, value) for name, value in fields.items() if name != "type")
     core = CoreEntry(columns.clean(record), session.next_seq)
+    return _write(session, core, parent, run, author, now)
+
+
+def append_record(session: Session, record: Json) -> Entry:
+    """Write a record that has its id, parent and time already, and make it the leaf. The caller holds the row."""
+    core = CoreEntry(columns.clean(record), session.next_seq)
+    parent = find_by_id(session.pk, core.parent_id)
+    return _write(session, core, parent, None, None, timezone.now())
+
+
+def _write(
+    session: Session, core: CoreEntry, parent: Entry | None, run: Run | None, author: Any, now: datetime
+) -> Entry:
     entry = _row(session, core, parent)
     entry.run, entry.author, entry.created_at = run, author, now
     entry.save(force_insert=True)

@@ -157,12 +157,17 @@ def set_label(*, session: Session, author: Any, entry: Entry, label: str) -> Ent
     return written
 
 
-def import_session_text(*, workspace: Workspace, owner: Any, text: str, name: str = "") -> Session:
+def import_session_text(*, workspace: Workspace, owner: Any, text: str | bytes, name: str = "") -> Session:
     """A session from the text of a session file, all branches (01 SF-*). Raises BadInput naming the line."""
     try:
         file = jsonl.read_session(text, lambda: uuid.uuid4().hex[:8], accept_byte_order_mark=True)
+        return import_session_file(workspace=workspace, owner=owner, file=file)
     except SessionError as error:
         raise BadInput(f"{name or 'This file'} is not a session that can be opened: {error}") from error
+
+
+def import_session_file(*, workspace: Workspace, owner: Any, file: jsonl.SessionFile) -> Session:
+    """The rows of a session file that has been read, in one transaction. Raises CyclicTree."""
     choice = default_model(owner)
     with write_transaction():
         session = Session.objects.create(
@@ -174,10 +179,7 @@ def import_session_text(*, workspace: Workspace, owner: Any, text: str, name: st
             model=choice.model,
             created_at=timezone.now(),
         )
-        try:
-            entry_log.import_records(session, file.entries, file.lines)
-        except SessionError as error:
-            raise BadInput(f"{name or 'This file'} can't be opened: {error}") from error
+        entry_log.import_records(session, file.entries, file.lines)
     return session
 
 

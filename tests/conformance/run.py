@@ -1,7 +1,9 @@
-"""Runs every case of a folder: `python -m tests.conformance.run FOLDER [--session DOTTED.PATH] [--only NAME]`.
+"""Runs every case of a folder: `python -m tests.conformance.run FOLDER [--session core|database] [--only NAME]`.
 
 Names each failed case with its first differing field, ends with `N passed, N failed`, exits 1 on failure.
-`--session` chooses where sessions live while they are asked: a class like `sessions.CoreSession`.
+A session case is asked of plain values and of rows (import as a person would, then the same questions), and passes
+only if both agree with it; `--session` asks one of them. The rows are in a test database, on SQLite or where
+DATABASE_URL points to.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import json
 import sys
 import traceback
 from collections.abc import Iterator
+from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -22,19 +25,29 @@ from tests.conformance.sessions import open_case
 from tests.conformance.settings_answers import answer_settings
 
 CORE = "tests.conformance.sessions.CoreSession"
+STORES = {"core": CORE, "database": "tests.conformance.database.DatabaseSession"}
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--session", default=CORE)
+    parser.add_argument("--session", choices=sorted(STORES), help="ask only this store")
     parser.add_argument("--only", default="", help="run the cases whose name contains this")
     options = parser.parse_args(arguments)
+    stores = [options.session] if options.session else list(STORES)
+    with ExitStack() as stack:
+        if "database" in stores:
+            database = import_module("tests.conformance.database")
+            stack.enter_context(database.test_database())
+        return _run(options.folder, options.only, stores)
+
+
+def _run(folder: Path, only: str, stores: list[str]) -> int:
     failures = passed = 0
-    for case in cases(options.folder):
-        if options.only not in case["name"]:
+    for case in cases(folder):
+        if only not in case["name"]:
             continue
-        problem = problem_of(case, options.session)
+        problem = problem_in(case, stores)
         if problem is None:
             passed += 1
         else:
@@ -50,6 +63,15 @@ def cases(folder: Path) -> Iterator[dict[str, Any]]:
         case = json.loads(path.read_text(encoding="utf-8"))
         if isinstance(case, dict) and "expected" in case and case.get("kind") in ("session", "settings"):
             yield case
+
+
+def problem_in(case: dict[str, Any], stores: list[str]) -> str | None:
+    """The first problem any of the stores has with a case. Settings have no store."""
+    for store in stores if case["kind"] == "session" else stores[:1]:
+        problem = problem_of(case, STORES[store])
+        if problem is not None:
+            return f"{store}: {problem}"
+    return None
 
 
 def problem_of(case: dict[str, Any], session: str = CORE) -> str | None:

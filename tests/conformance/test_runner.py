@@ -29,7 +29,7 @@ def case(**expected: Any) -> dict[str, Any]:
 def test_right_answers_pass_and_end_with_a_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "one.json").write_text(json.dumps(case()))
     (tmp_path / "other.json").write_text("[]")
-    assert main([str(tmp_path)]) == 0
+    assert main([str(tmp_path), "--session", "core"]) == 0
     assert capsys.readouterr().out == "1 passed, 0 failed\n"
 
 
@@ -37,14 +37,14 @@ def test_a_wrong_answer_fails_and_names_the_first_field(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "one.json").write_text(json.dumps(case(projection=[{"entryId": "a", "messages": []}])))
-    assert main([str(tmp_path)]) == 1
+    assert main([str(tmp_path), "--session", "core"]) == 1
     first, last = capsys.readouterr().out.splitlines()
     assert first.startswith("FAILED one: projection[0].messages: expected []")
     assert last == "0 passed, 1 failed"
 
 
 def test_a_folder_without_cases_is_a_failure(tmp_path: Path) -> None:
-    assert main([str(tmp_path)]) == 1
+    assert main([str(tmp_path), "--session", "core"]) == 1
 
 
 def test_navigations_are_asked_on_a_fresh_session_each() -> None:
