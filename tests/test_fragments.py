@@ -145,8 +145,22 @@ def test_a_failed_answer_says_what_was_kept_and_offers_to_continue(append: Appen
     assert ">Continue<" in html.replace("</svg>Continue", ">Continue")
 
 
-def test_a_stopped_answer_says_so(append: Append, alice: User) -> None:
-    assert "Stopped" in fragments.render_entry(append(answer(text("The"), stop="aborted")), user=alice)
+def test_a_stopped_answer_says_by_whom_and_after_how_long(
+    session: Session, append: Append, alice: User
+) -> None:
+    run = session.runs.create(author=alice, stop_author=alice, status="stopped")
+    asked = append(message("user", content="Go"))
+    stopped = entry_log.append(session.pk, answer(text("The"), stop="aborted"), run=run)
+    stopped.payload = stopped.payload.replace(stopped.record["timestamp"], "2026-11-30T10:00:04.000Z")
+    stopped.parent = asked
+    asked.payload = asked.payload.replace(asked.record["timestamp"], "2026-11-30T10:00:00.000Z")
+    assert "Stopped by you after 4 s" in fragments.render_entry(stopped, user=alice)
+
+
+def test_what_was_written_is_shown_once(append: Append, alice: User) -> None:
+    append(answer(call("write", path="a.md", content="Only once"), stop="toolUse"))
+    done = append(result("write", "Wrote", details={"diff": "--- a\n+++ a\n@@ -0,0 +1 @@\n+Only once\n"}))
+    assert fragments.render_entry(done, user=alice).count("Only once") == 1
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -326,3 +327,8 @@ def test_calls_without_a_result_stand_at_the_end(alice_client: Client, session: 
 
 def test_an_empty_session_says_what_to_do(alice_client: Client, session: Session) -> None:
     assert "Nothing has been said yet." in alice_client.get(address(session)).content.decode()
+
+
+def test_a_folder_that_is_gone_is_said(alice_client: Client, talk: Session) -> None:
+    Path(talk.workspace.path).rmdir()
+    assert "banner--warn" in alice_client.get(address(talk)).content.decode()

@@ -141,7 +141,7 @@ def _ending(entry: Entry, message: Json, around: Surroundings) -> Json | None:
     if reason == "aborted":
         run = entry.run
         mine = run is not None and run.stop_author_id is not None and run.stop_author_id == around.user_id
-        took = _since(entry, message)
+        took = _since_parent(entry)
         words = "Stopped by you" if mine else "Stopped"
         return {"kind": "stopped", "text": f"{words} after {took}" if took else words}
     if reason == "length":
@@ -160,9 +160,11 @@ def _ending(entry: Entry, message: Json, around: Surroundings) -> Json | None:
     }
 
 
-def _since(entry: Entry, message: Json) -> str:
-    """Time from the start of an answer to its storing, where both are known."""
-    start, end = wording.moment_of(message.get("timestamp")), wording.moment_of(entry.record.get("timestamp"))
+def _since_parent(entry: Entry) -> str:
+    """Time since what the answer replied to; empty where a file's clock makes no sense."""
+    parent = entry.parent
+    start = wording.moment_of(parent.record.get("timestamp")) if parent is not None else None
+    end = wording.moment_of(entry.record.get("timestamp"))
     if start is None or end is None:
         return ""
     seconds = (end - start).total_seconds()

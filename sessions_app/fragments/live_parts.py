@@ -70,9 +70,10 @@ def render_live_block(block: LiveBlock, model: str = "") -> str:
     return render_to_string("sessions_app/entries/_live_block.html", context)
 
 
-def render_tool_running(call: Json, *, tail: str = "") -> str:
-    """The card of a tool at work; its `<pre class="tool__tail">` takes the end of the output."""
-    card = running_card(call, tail=tail)
+def render_tool_running(call: Json, *, tail: str = "", ended: bool = False) -> str:
+    """The card of a tool at work; its `<pre class="tool__tail">` takes the end of the output. `ended`: the tool is
+    done, but its entry waits for others of the batch."""
+    card = running_card(call, tail=tail, ended=ended)
     return render_to_string(
         "sessions_app/entries/_tool_running.html", {"card": card, "call_id": _call_id(call)}
     )

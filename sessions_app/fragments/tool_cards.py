@@ -70,8 +70,8 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """Everything the template of a card shows. `state` is `done`, `failed`, `stopped`, `running` or `open`
-    (a call that has no result)."""
+    """Everything the template of a card shows. `state` is `done`, `failed`, `stopped`, `running`, `ended` (its result
+    is not stored yet) or `open` (a call that has no result)."""
 
     name: str
     icon: str
@@ -113,6 +113,8 @@ def result_card(message: Json, call: Json | None, *, full: bool = False) -> Card
     return replace(
         card,
         state=state,
+        # What was written is in the diff.
+        arguments=() if diff is not None and card.name == "write" else card.arguments,
         chips=chips,
         failure=failure,
         facts=_facts(card.name, call, details, message, output),
@@ -126,9 +128,10 @@ def result_card(message: Json, call: Json | None, *, full: bool = False) -> Card
     )
 
 
-def running_card(call: Json, *, tail: str = "") -> Card:
-    """A call whose tool is at work; `tail` is its output so far, of which the last lines are shown."""
-    card = _call_card(call.get("name"), call, "running")
+def running_card(call: Json, *, tail: str = "", ended: bool = False) -> Card:
+    """A call whose tool is at work, or has ended while others of its batch have not; `tail` is its output so far,
+    of which the last lines are shown."""
+    card = _call_card(call.get("name"), call, "ended" if ended else "running")
     return replace(card, output=excerpt(tail, LIVE_LINES, tail=True) if tail else None, is_open=True)
 
 

@@ -99,7 +99,7 @@ def build(session: Session) -> TreePanel:
     said = dict(counts.order_by().values_list("role").annotate(Count("pk")))
     return TreePanel(
         rows=_numbered(rows),
-        branches=len(layout.branches) + len(layout.ahead) + (1 if leaf else 0),
+        branches=len(layout.branches) + max(len(layout.ahead), 1 if leaf else 0),
         entries=layout.entries,
         messages=sum(said.values()),
         own_messages=said.get("user", 0),

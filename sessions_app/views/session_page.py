@@ -19,7 +19,7 @@ from sessions_app import entry_log, fragments, session_rows
 from sessions_app.agent.system_prompt import find_context_files
 from sessions_app.fragments import changed_files, tree_panel
 from sessions_app.models import Session
-from sessions_app.services import sessions
+from sessions_app.services import sessions, workspaces
 from sessions_app.services.errors import NotAllowed
 from sessions_app.views.errors import wants_fragment
 
@@ -54,6 +54,7 @@ def facts(request: HttpRequest, session: Session, *, before: int | None = None) 
         "queue": fragments.render_queue(session, user=user),
         "meta": fragments.render_session_meta(session, user=user),
         "tree": fragments.render_tree(session, user=user, panel=found["panel"]),
+        "folder_problem": workspaces.folder_problem(session.workspace),
         "workspace_path": session_rows.short_path(session.workspace.path),
         "draft": take_returned_text(request, session),
         "prompt_key": uuid.uuid4().hex,
@@ -124,7 +125,11 @@ def transcript(request: HttpRequest, session: Session) -> HttpResponse:
     """The transcript as it is now, and beside it (out of band) the parts that depend on the leaf."""
     log = render(request, "sessions_app/_transcript.html", window_facts(request, session))
     log.write(_out_of_band(request, session, "run-status", "queue", "session-meta", "session-tree"))
-    log.write(render_to_string("sessions_app/_side_facts.html", side_facts(session) | {"out_of_band": True}))
+    log.write(
+        render_to_string(
+            "sessions_app/_side_facts.html", side_facts(session) | {"out_of_band": True, "counts": True}
+        )
+    )
     return log
 
 

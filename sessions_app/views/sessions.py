@@ -41,7 +41,9 @@ def session(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     if not wants_fragment(request):
         return render(request, "sessions_app/session.html", session_page.facts(request, found))
     if request.GET.get("part") == "facts":
-        return render(request, "sessions_app/_side_facts.html", session_page.side_facts(found))
+        return render(
+            request, "sessions_app/_side_facts.html", session_page.side_facts(found) | {"counts": True}
+        )
     return session_page.transcript(request, found)
 
 
