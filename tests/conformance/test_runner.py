@@ -39,7 +39,7 @@ def test_a_wrong_answer_fails_and_names_the_first_field(
     (tmp_path / "one.json").write_text(json.dumps(case(projection=[{"entryId": "a", "messages": []}])))
     assert main([str(tmp_path), "--session", "core"]) == 1
     first, last = capsys.readouterr().out.splitlines()
-    assert first.startswith("FAILED one: projection[0].messages: expected []")
+    assert first.startswith("FAILED one: core: projection[0].messages: expected []")
     assert last == "0 passed, 1 failed"
 
 
