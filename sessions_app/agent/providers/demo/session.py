@@ -1,0 +1,100 @@
+"""One request carried through: its tasks one after the other, with the words around them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+
+from sessions_app.agent.providers.demo.conversation import STATEMENT, Now
+from sessions_app.agent.providers.demo.desk import Desk
+from sessions_app.agent.providers.demo.jobs.talking import possible
+from sessions_app.agent.providers.demo.script import CannotDo, Outcome, Script, Step, ToolFailed
+from sessions_app.agent.providers.demo.understanding import Task, Understood, understand
+from sessions_app.agent.providers.demo.writing import clip, code, count, fence, head
+
+#: A job that still asks for tools after so many turns is going in circles.
+MOST_TURNS = 60
+
+
+def understood_of(now: Now, desk: Desk) -> list[Understood]:
+    """What each of the requests comes to; "also" in front of an added one is dropped."""
+    return [
+        understand(
+            re.sub(
+                r"^\W*(?:also|and|plus|additionally|auch|aussi|también)\b[,:]?\s*(?=\w)", "", text, flags=re.I
+            )
+            if number
+            else text,
+            desk,
+        )
+        for number, text in enumerate(now.requests)
+    ]
+
+
+def carried_out(now: Now, desk: Desk, *, first: bool) -> Script:
+    """The script of a whole span. Its final answer says what the demo model is, the first time."""
+    if now.turns >= MOST_TURNS:
+        yield from ()
+        return f"Stopped after {MOST_TURNS} steps without an end. What was done up to here stays."
+    understood = understood_of(now, desk)
+    tasks = [task for one in understood for task in one.tasks]
+    said = _opening(now, bool(tasks))
+    for task in tasks:
+        answer, unsaid = yield from _one(task, desk, said)
+        desk.answers.append(answer)
+        said = f"{unsaid}\n\n{answer}".strip()
+    if not tasks:
+        said = f"{said}\n\n{_not_recognised(now)}".strip()
+    left = [text for one in understood for text in one.unknown] if tasks else []
+    if left:
+        said += (
+            "\n\nNot recognised and left aside: " + ", ".join(f"“{clip(text, 80)}”" for text in left) + "."
+        )
+    if any(one.foreign for one in understood):
+        said += "\n\nThe demo model knows some German, French and Spanish words and answers in English."
+    return f"{said}\n\n*{STATEMENT}*" if first else said
+
+
+def _opening(now: Now, recognised: bool) -> str:
+    if len(now.requests) > 1:
+        return f"Your new message is added to the job: “{clip(now.requests[-1], 80)}”."
+    if now.left_aside and recognised:
+        return f"Your new message comes first. The job before it (“{clip(now.left_aside, 60)}”) stays unfinished."
+    return ""
+
+
+def _not_recognised(now: Now) -> str:
+    wish = clip(" ".join(now.requests), 120)
+    if now.images and not wish:
+        return "The image was received, but the demo model cannot see images. Another model can (*Add a key* at the top)."
+    return f"Not done: the demo model does not recognise “{wish}”. It is a script that knows plain requests:\n\n{possible()}"
+
+
+def _one(task: Task, desk: Desk, said: str) -> Generator[Step, list[Outcome], tuple[str, str]]:
+    """(the job's answer, what has not been said yet). Words from before go in front of the job's first step."""
+    outcomes: list[Outcome] | None = None
+    try:
+        job = task.rule.job(desk, desk.resolved(task.ask), task.match)
+        while True:
+            step = next(job) if outcomes is None else job.send(outcomes)
+            outcomes = yield Step(f"{said}\n\n{step.text}".strip(), step.calls)
+            said = ""
+            for call, outcome in zip(step.calls, outcomes, strict=True):
+                path = call.arguments.get("path")
+                if call.name in {"read", "write", "edit"} and isinstance(path, str) and not outcome.is_error:
+                    desk.earlier = [path, *(p for p in desk.earlier if p != path)]
+    except StopIteration as end:
+        return str(end.value), said
+    except CannotDo as end:
+        return str(end), said
+    except ToolFailed as error:
+        return failed(error), said
+
+
+def failed(error: ToolFailed) -> str:
+    """A tool's failure, in its own words."""
+    shown, more = head(error.outcome.text or "(no message)", 20)
+    arguments = error.call.arguments
+    what = clip(str(arguments.get("path") or arguments.get("command") or arguments.get("pattern") or ""), 80)
+    rest = f"\n\n{count(more, 'more line')} in the result above." if more else ""
+    return f"Not done: {code(error.call.name)}{' on ' + code(what) if what else ''} failed:\n\n{fence(shown)}{rest}"
