@@ -52,7 +52,7 @@ _COLOURS: dict[_TokenType, str] = {
 }
 _CLASSES = {
     "div": {"code", "code__head", "table-scroll"},
-    "span": {"code__language", *(f"code-{name}" for name in set(_COLOURS.values()))},
+    "span": {"code__language", "file-name", *(f"code-{name}" for name in set(_COLOURS.values()))},
     "pre": {"code__text"},
 }
 _ELEMENTS = {
@@ -76,7 +76,12 @@ _cleaner = nh3.Cleaner(
 )
 _OVERRIDES = {code: f"<U+{code:04X}>" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 _address = re.compile(r"(?:https?://[^\s/]|mailto:[^\s])", re.IGNORECASE)
+# A file of the workspace, as models like to write it: it is named, since there is no page of it to go to.
+_file = re.compile(r"[\w.@+~%-][\w./@+~%-]*(?:#L?[\w-]*)?")
 _bare_url = re.compile(r"https?://[^\s<>\"'`|\\^{}\x00-\x1f]{1,2000}", re.IGNORECASE)
+# What Markdown takes for words wherever a line has begun with a letter; and such a line, whose last word is no address.
+_words = re.compile(r"[^\W_]*(?:[ ,.'’–-]+[^\W_]+)*[ ,.]*")
+_prose_line = re.compile(r"(?:\A|\n)[^\W\d_](?:[^\n]* )?[^\W_]*[,.]? *\Z")
 _fence_start = re.compile(r"(`{3,}|~{3,})[^\n]*\n")
 
 
@@ -104,7 +109,7 @@ class Step(NamedTuple):
     """What changes on the page.
 
     `stable`: HTML to add behind what is final already. `tail`: HTML that replaces the open end, None: it
-    stays. `more`: text (not HTML) to add inside the innermost last element of the open end.
+    stays. `more`: text (not HTML) to add at the very end of the open end's last text.
     """
 
     stable: str = ""
@@ -127,7 +132,10 @@ class StreamingMarkdown:
         self._open = ""
         self._closing: re.Pattern[str] | None = None
         self._shown = 0
-        self._plain = False
+        self._is_plain = False
+        # Whether words may be added to the open paragraph; blanks at its end that Markdown did not show.
+        self._takes_words = False
+        self._blanks = ""
 
     @property
     def tail(self) -> str:
@@ -140,14 +148,16 @@ class StreamingMarkdown:
     def feed(self, delta: str) -> Step:
         """Take more text; the returned step brings the page up to date."""
         self._open += well_formed(delta).replace("\r\n", "\n").replace("\r", "\n")
-        if self._plain:
+        if self._is_plain:
             return self._add(len(self._open))
+        if self._takes_words and _words.fullmatch(delta):
+            return self._add_words(delta)
         if self._closing:
             if (step := self._feed_open_code(self._closing)) is not None:
                 return step
             self._closing = None
         elif len(self._open) > MOST_OPEN:
-            self._plain = True
+            self._is_plain = True
             self._shown = len(self._open)
             return self._replace("", f'<p class="plain">{escape(self._open)}</p>')
         return self._feed_blocks()
@@ -170,6 +180,7 @@ class StreamingMarkdown:
             self._open = self._open.split("\n", line)[line]
             tokens = tokens[index:]
         self._note_open_code(tokens)
+        self._note_open_prose(tokens)
         return self._replace(stable, _html(tokens, colours=self._closing is None and _is_closed_code(tokens)))
 
     def _note_open_code(self, tokens: Sequence[Token]) -> None:
@@ -183,6 +194,24 @@ class StreamingMarkdown:
             return
         self._closing = closing
         self._shown = len(self._open)
+
+    def _note_open_prose(self, tokens: Sequence[Token]) -> None:
+        """Whether words without any sign of Markdown can't change what the open paragraph is."""
+        self._blanks = self._open[len(self._open.rstrip(" ")) :]
+        last = tokens[1].children[-1] if len(tokens) == 3 and tokens[1].children else None
+        self._takes_words = bool(
+            last
+            and last.type == "text"
+            and last.content
+            and _prose_line.search(self._open)
+            and tokens[0].tag == "p"
+        )
+
+    def _add_words(self, delta: str) -> Step:
+        more = self._blanks + delta
+        self._blanks = ""
+        self._more.append(more)
+        return Step(more=more)
 
     def _feed_open_code(self, closing: re.Pattern[str]) -> Step | None:
         """None once the closing line may have come."""
@@ -203,7 +232,7 @@ class StreamingMarkdown:
 
     def _replace(self, stable: str, tail: str) -> Step:
         self.stable += stable
-        self._tail = tail
+        self._tail = tail = tail.rstrip()
         self._more.clear()
         return Step(stable, tail)
 
@@ -230,7 +259,7 @@ def _renderer() -> MarkdownIt:
     markdown = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable(
         ["table", "strikethrough"]
     )
-    markdown.validateLink = lambda url: bool(_address.match(url))  # type: ignore[method-assign]
+    markdown.validateLink = lambda url: bool(_address.match(url) or _file.fullmatch(url))  # type: ignore[method-assign]
     markdown.core.ruler.push("lower_headings", _lower_headings)
     markdown.core.ruler.push("bare_urls", _link_bare_urls)
     return markdown
@@ -258,11 +287,22 @@ class _Renderer(RendererHTML):
 
     td_open = th_open
 
+    def link_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Any) -> str:
+        env["names_file"] = not _address.match(str(tokens[idx].attrs.get("href", "")))
+        if env["names_file"]:
+            return '<span class="file-name">'
+        return str(self.renderToken(tokens, idx, options, env))
+
+    def link_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Any) -> str:
+        return "</span>" if env.get("names_file") else "</a>"
+
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Any) -> str:
         # A picture would tell its server who reads the session and when.
         token = tokens[idx]
         address = str(token.attrs.get("src", ""))
         words = self.renderInlineAsText(token.children or [], options, env) or address
+        if not _address.match(address):
+            return f'<span class="file-name">{escape(words)}</span>'
         return f'<a href="{escape(address)}">{escape(words)}</a>'
 
 
