@@ -12,19 +12,19 @@ from sessions_app.runner.prompt_run import run_prompt
 from sessions_app.runner.recovery import RUN_TASK
 
 
-@shared_task(name=RUN_TASK, ignore_result=True)
+@shared_task(name=RUN_TASK, ignore_result=True)  # type: ignore[untyped-decorator]
 def run(run_id: int) -> None:
     """Carry out one run. A second delivery finds it claimed and does nothing."""
     run_prompt(run_id)
 
 
-@worker_ready.connect
+@worker_ready.connect  # type: ignore[untyped-decorator]
 def begin_to_beat(**kwargs: Any) -> None:
     """The worker sweeps from its first moment, so that what a dead one left is closed."""
     heartbeat.start()
 
 
-@worker_shutting_down.connect
+@worker_shutting_down.connect  # type: ignore[untyped-decorator]
 def let_runs_save(**kwargs: Any) -> None:
     """The threads pool ends no running task: each run is asked to save what it has and return."""
     heartbeat.shut_down()
