@@ -22,7 +22,7 @@ from sessions_app.fragments.surroundings import labels_of
 from sessions_app.fragments.tree_paths import Branch, Layout, lay_out
 from sessions_app.models import Entry, Session
 
-MOST_ROWS = 300
+MOST_ROWS = 200
 FOLDED_FROM = 5
 """A stretch of at least so many uneventful entries becomes a capsule (UI §6)."""
 NEWEST = 3
