@@ -17,6 +17,8 @@ _ADDITIVE = re.compile(
 _ATTACHED = re.compile(r"<(file|skill)\b([^>]*)>.*?</\1>", re.S)
 _ATTACHED_NAME = re.compile(r"""(?:name|path)=["']([^"']+)["']""")
 _SUMMARY = re.compile(r"<summary>(.*?)</summary>\s*$", re.S)
+#: What the request guard writes in place of an image for a model that takes text only.
+_LEFT_OUT = re.compile(r"\(An (?:older )?image was left out: [^)]*\)")
 _OPEN_BOX = re.compile(r"^- \[ \] (.+)$", re.M)
 _ORIGINAL = re.compile(r"^## Original Request\s*\n+(.+?)(?=\n## |\Z)", re.M | re.S)
 _LINKED = re.compile(r"\]\(<?([^)>#\s]+)(?:#L\d+)?>?\)|`([^`\n]+)`")
@@ -66,7 +68,7 @@ class Now:
     turns: int
     before: tuple[Span, ...]
     left_aside: str = ""
-    joined: bool = False
+    fresh: bool = True  # nothing has been answered since the newest message
 
 
 def text_of(content: object) -> str:
@@ -136,7 +138,7 @@ def now_of(spans: Sequence[Span]) -> Now:
         turns=sum(len(span.turns) for span in joined),
         before=tuple(spans[:first]),
         left_aside=unfinished.request if unfinished else "",
-        joined=len(joined) > 1,
+        fresh=not newest.turns,
     )
 
 
@@ -172,17 +174,15 @@ def touched(spans: Sequence[Span]) -> list[str]:
 
 
 def _images(content: object) -> int:
-    return (
-        sum(isinstance(b, dict) and b.get("type") == "image" for b in content)
-        if isinstance(content, list)
-        else 0
-    )
+    blocks = content if isinstance(content, list) else []
+    shown = sum(isinstance(block, dict) and block.get("type") == "image" for block in blocks)
+    return shown + len(_LEFT_OUT.findall(text_of(content)))
 
 
 def _own_words(text: str) -> str:
     """Without the files and skills the composer put in; a file is then mentioned by its name."""
     names = [name for match in _ATTACHED.finditer(text) for name in _ATTACHED_NAME.findall(match.group(2))]
-    words = _ATTACHED.sub(" ", text).strip()
+    words = _LEFT_OUT.sub(" ", _ATTACHED.sub(" ", text)).strip()
     missing = [name for name in names if name not in words]
     return f"{words} {' '.join(missing)}".strip() if missing else words
 

@@ -244,7 +244,7 @@ def listing(desk: Desk, path: str = ".", say: str = "", *, check: bool = True) -
         if check:
             raise ToolFailed(Call(tool, arguments), outcome)
         return None
-    return [line.strip() for line in lines_of(outcome)]
+    return sorted((line.strip() for line in lines_of(outcome)), key=str.lower)
 
 
 def every_path(desk: Desk, say: str = "", *, path: str = ".", pattern: str = "*") -> Move[list[str]]:
@@ -256,11 +256,17 @@ def every_path(desk: Desk, say: str = "", *, path: str = ".", pattern: str = "*"
             arguments["path"] = path
     else:
         test = "" if pattern == "*" else f" -iname {shlex.quote(pattern)}"
-        arguments = {"command": f"find {quoted(path)} {prune()} -o{test} -print | head -1000"}
+        arguments = {"command": f"find {quoted(path)} {prune()} -o -type f{test} -print | head -1000"}
     outcome = yield from call(tool, arguments, say)
     if outcome.is_error:
         raise ToolFailed(Call(tool, arguments), outcome)
     found = [line.strip().removeprefix("./") for line in lines_of(outcome)]
+    if tool == "bash" and pattern == "*":
+        # The shell lists files only; their folders are what stands in front of them.
+        found = [
+            *found,
+            *{"/".join(p.split("/")[:n]) + "/" for p in found for n in range(1, p.count("/") + 1)},
+        ]
     prefix = "" if path == "." else path.rstrip("/") + "/"
     kept = [
         p

@@ -49,7 +49,8 @@ def _widen(region: list[int], old: Sequence[str], whole: str) -> None:
     upwards = True
     while True:
         part = _seen("\n".join(old[region[0] : region[1]]))
-        if part.strip() and whole.count(part) == 1:
+        # A deletion keeps a neighbour: without one, the line break it stood behind would stay.
+        if part.strip() and whole.count(part) == 1 and region[2] < region[3]:
             return
         if region[0] == 0 and region[1] == len(old):
             return

@@ -12,7 +12,7 @@ from sessions_app.agent.providers.base import ProviderEvent, ProviderRequest
 from sessions_app.agent.providers.demo.conversation import Now, now_of, spans_of, stated, text_of
 from sessions_app.agent.providers.demo.desk import Desk
 from sessions_app.agent.providers.demo.script import Json, Step, next_move
-from sessions_app.agent.providers.demo.session import carried_out, understood_of
+from sessions_app.agent.providers.demo.session import carried_out, opening, understood_of
 from sessions_app.agent.providers.demo.summaries import purpose_of, summary
 from sessions_app.agent.providers.demo.writing import clip
 from sessions_app.agent.stop import StopSignal
@@ -84,8 +84,9 @@ class DemoProvider:
                 {"type": "thinking", "thinking": _thought(now, Desk(tools, now.before, now.images))}
             )
         if isinstance(move, str):
-            return [*blocks, _text(move)]
-        return [*blocks, *([_text(move.text)] if move.text else []), *_calls(request, move)]
+            return [*blocks, _text(opening(now) + move)]
+        said = (opening(now) + move.text).strip()
+        return [*blocks, *([_text(said)] if said else []), *_calls(request, move)]
 
     def _written(
         self, block: Json, index: int, content: list[Json], stop: StopSignal

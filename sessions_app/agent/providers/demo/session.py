@@ -38,7 +38,7 @@ def carried_out(now: Now, desk: Desk, *, first: bool) -> Script:
         return f"Stopped after {MOST_TURNS} steps without an end. What was done up to here stays."
     understood = understood_of(now, desk)
     tasks = [task for one in understood for task in one.tasks]
-    said = _opening(now, bool(tasks))
+    said = ""
     for task in tasks:
         answer, unsaid = yield from _one(task, desk, said)
         desk.answers.append(answer)
@@ -55,11 +55,14 @@ def carried_out(now: Now, desk: Desk, *, first: bool) -> Script:
     return f"{said}\n\n*{STATEMENT}*" if first else said
 
 
-def _opening(now: Now, recognised: bool) -> str:
+def opening(now: Now) -> str:
+    """What the first answer after a message in the middle of a job begins with; empty otherwise."""
+    if not now.fresh:
+        return ""
     if len(now.requests) > 1:
-        return f"Your new message is added to the job: “{clip(now.requests[-1], 80)}”."
-    if now.left_aside and recognised:
-        return f"Your new message comes first. The job before it (“{clip(now.left_aside, 60)}”) stays unfinished."
+        return f"Your new message is added to the job: “{clip(now.requests[-1], 80)}”.\n\n"
+    if now.left_aside:
+        return f"Your new message comes first. The job before it (“{clip(now.left_aside, 60)}”) stays unfinished.\n\n"
     return ""
 
 

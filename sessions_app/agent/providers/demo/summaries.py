@@ -19,7 +19,8 @@ _DECISION = re.compile(
     r"\b(?:decided|chose|choose|instead of|rather than|because|so that|will use|use .* for)\b", re.I
 )
 _PROBLEM = re.compile(
-    r"^.*\b(?:error|exception|failed|failure|not found|denied|traceback|fatal|no such file)\b.*$", re.I | re.M
+    r"^.*\b(?:\w*error|\w*exception|failed|failure|not found|denied|traceback|fatal|no such file)\b.*$",
+    re.I | re.M,
 )
 _MOST = 30
 

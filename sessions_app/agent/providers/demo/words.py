@@ -132,7 +132,7 @@ _FOREIGN_SIGNS = set(FOREIGN) - word_set("""
 
 _PATH = re.compile(r"@?(?:~/|/|\.{1,2}/)?[^\s/‹›:]+(?:/[^\s/‹›:]+)*/?")
 _NOT_PATHS = re.compile(
-    r"(?:and/or|yes/no|true/false|i/o|n/a|w/o?|\d+/\d+(?:/\d+)?|[A-Z]+(?:/[A-Z]+)+|e\.g|i\.e|etc|vs|node\.js|a\.k\.a)",
+    r"(?:and/or|yes/no|true/false|i/o|n/a|w/o?|\d+/\d+(?:/\d+)?|(?-i:[A-Z]+(?:/[A-Z]+)+)|e\.g|i\.e|etc|vs|node\.js|a\.k\.a)",
     re.I,
 )
 

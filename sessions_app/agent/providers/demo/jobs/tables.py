@@ -430,6 +430,7 @@ def _is_json(ask: Ask) -> bool:
 
 #: Tried before the jobs that add or change lines of any file.
 EARLY_RULES: list[Rule] = [
+    rule(rf"(?:add|insert|put|write|include|create|make|generate|build|show|give me|produce)\b.*\b(?:table of contents|toc|contents (?:table|list))\b.*|(?:table of contents|toc) (?:of|for|in) .*{P}", contents),
     rule(rf"(?:check|find|list|test|verify|show|are|extract|get)\b.*\b(?:links|urls|hyperlinks)\b.*{FILE}.*", check_links),
     rule(rf"(?:add|insert|put|set)\b (?:an? |the |new )*(?:key|field|property|entry|setting|option|value|attribute)? ?(?:called |named )?(?P<key>{Q}|[\w.-]+) (?:with (?:the |a )?value(?: of)?|=|:|to|set to|and value|as) ?(?P<value>{Q}|\S+) (?:to|in|into) (?:the )?(?P<where>{P})$", set_key, _is_json),
     rule(rf"(?:set|change|update|bump)\b (?:the )?(?:value of |key )?(?P<key>{Q}|[\w.-]+) in (?P<where>{P}) (?:to|=) (?P<value>{Q}|\S+)$", set_key, _is_json),
@@ -441,7 +442,6 @@ RULES: list[Rule] = [
     rule(rf"(?:convert|transform|turn|export|change|render|make|show|print|display|format|translate)\b.*(?:{P}|\bcsv\b|\bit\b).*\b(?:to|into|as|in)\b.*\b(?:markdown|md|json|csv|table|html)\b.*|(?:convert|turn)\b .*{P}.* (?:to|into) {P}.*", convert),
     rule(r"(?:pretty.?print|prettify|beautify|indent|format|reformat|validate|check|verify|lint|parse|is)\b.*(?:\bjson\b|‹p\d+›).*(?:json|valid|well.formed|pretty|indent|syntax|format)?.*(?<!python)$", check_json, lambda ask: "json" in ask.plain().lower()),
     rule(r"(?:.*\b)?(?:are|which|find)\b.*\bjson files?\b.*\b(?:valid|invalid|broken)\b.*", check_json),
-    rule(rf"(?:add|insert|put|write|include|create|make|generate|build|show|give me|produce)\b.*\b(?:table of contents|toc|contents (?:table|list))\b.*|(?:table of contents|toc) (?:of|for|in) .*{P}", contents),
     rule(rf"(?:compare|diff|difference|what(?:'s| is| are) (?:the )?(?:difference|different|diff)|show (?:me )?(?:the )?(?:difference|diff)s?|is|are|how (?:do|does|is|are))\b.*(?:{P}|{Q}).*(?:{P}|{Q}).*", compare),
     rule(r"compare\b.*", compare),
     rule(rf"(?:(?:give|show|what|describe|summari[sz]e|analy[sz]e|overview|average|mean|sum|total|median|max(?:imum)?|min(?:imum)?|count|how many|list|load|read|open|calculate|compute|find|get|which|tell|stats|statistics|inspect|columns?|rows?|look)\b.*)?(?:\.csv|\bcsv\b|\bcolumns?\b|\brows?\b)(?!.*\b(?:delete|add)\b)(?:.*(?:{P}|csv|\bit\b).*)$", csv_overview),
