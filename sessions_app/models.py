@@ -210,6 +210,8 @@ class Run(models.Model):
         BRANCH_SUMMARY = "branch_summary"
 
     class Status(models.TextChoices):
+        # Begins by itself when the active run of its session has ended; not active itself.
+        WAITING = "waiting"
         QUEUED = "queued"
         RUNNING = "running"
         COMPLETED = "completed"
@@ -244,6 +246,9 @@ class Run(models.Model):
     checkpoint = models.TextField(default="", blank=True)
     error = models.TextField(default="", blank=True)
     error_kind = models.CharField(max_length=30, default="", blank=True)
+    request = models.TextField(
+        default="", blank=True, help_text="JSON: what a compaction or a branch summary was asked for."
+    )
     max_turns = models.PositiveIntegerField(null=True, blank=True)
     max_seconds = models.PositiveIntegerField(null=True, blank=True)
     max_cost = models.FloatField(null=True, blank=True)
@@ -266,6 +271,7 @@ class Run(models.Model):
             models.CheckConstraint(
                 condition=Q(
                     status__in=[
+                        "waiting",
                         "queued",
                         "running",
                         "completed",
@@ -286,6 +292,66 @@ class Run(models.Model):
     @property
     def is_active(self) -> bool:
         return self.status in self.ACTIVE
+
+
+class CompactionAttempt(models.Model):
+    """One attempt to compact, whatever came of it: what was paid, what it gained, and whether it ends automatic ones."""
+
+    class Reason(models.TextChoices):
+        MANUAL = "manual"
+        THRESHOLD = "threshold"
+        OVERFLOW = "overflow"
+
+    class Outcome(models.TextChoices):
+        STARTED = "started"
+        COMPACTED = "compacted"
+        NOTHING = "nothing"
+        NOT_SMALLER = "not_smaller"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="compaction_attempts")
+    run = models.ForeignKey(Run, on_delete=models.SET_NULL, null=True, related_name="compaction_attempts")
+    leaf = models.ForeignKey(
+        Entry, on_delete=models.CASCADE, null=True, related_name="+", help_text="Where it was made."
+    )
+    entry = models.ForeignKey(
+        Entry, on_delete=models.CASCADE, null=True, related_name="+", help_text="The compaction it became."
+    )
+    reason = models.CharField(max_length=10, choices=Reason.choices)
+    instructions = models.TextField(default="", blank=True)
+    provider = models.CharField(max_length=60)
+    model = models.CharField(max_length=200)
+    settings = models.TextField(help_text="JSON: window, reserveTokens and keepRecentTokens in force.")
+    tokens_before = models.PositiveBigIntegerField(default=0)
+    tokens_after = models.PositiveBigIntegerField(null=True)
+    outcome = models.CharField(max_length=12, choices=Outcome.choices, default=Outcome.STARTED)
+    halts = models.TextField(
+        default="", blank=True, help_text="Why no automatic attempt follows on this branch; empty if one may."
+    )
+    error = models.TextField(default="", blank=True)
+    usage = models.TextField(default="", blank=True, help_text="JSON: what all its requests used.")
+    duration_ms = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes = [models.Index(fields=["session", "-id"], name="attempt_by_session")]
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.outcome}"
+
+
+class Pin(models.Model):
+    """An entry that is never lost to a summary: its text is carried on verbatim."""
+
+    entry = models.OneToOneField(Entry, on_delete=models.CASCADE, related_name="pin")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"pin on {self.entry_id}"
 
 
 class QueuedMessage(models.Model):

@@ -80,7 +80,8 @@ def empty_group(workspace: Workspace) -> WorkspaceRows:
 
 def newest_runs(sessions: Sequence[Session]) -> dict[int, Run]:
     """Session id → its newest run, for those that ever had one."""
-    newest = Run.objects.filter(session__in=[session.pk for session in sessions]).values("session")
+    begun = Run.objects.exclude(status=Run.Status.WAITING)
+    newest = begun.filter(session__in=[session.pk for session in sessions]).values("session")
     runs = Run.objects.filter(pk__in=newest.annotate(newest=Max("pk")).values("newest")).defer("checkpoint")
     return {run.session_id: run for run in runs}
 

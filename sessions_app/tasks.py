@@ -8,14 +8,14 @@ from celery import shared_task
 from celery.signals import worker_ready, worker_shutting_down
 
 from sessions_app.runner.heartbeat import heartbeat
-from sessions_app.runner.prompt_run import run_prompt
-from sessions_app.runner.recovery import RUN_TASK
+from sessions_app.runner.starting import RUN_TASK
+from sessions_app.runner.work import carry_out
 
 
 @shared_task(name=RUN_TASK, ignore_result=True)  # type: ignore[untyped-decorator]
 def run(run_id: int) -> None:
     """Carry out one run. A second delivery finds it claimed and does nothing."""
-    run_prompt(run_id)
+    carry_out(run_id)
 
 
 @worker_ready.connect  # type: ignore[untyped-decorator]

@@ -19,7 +19,7 @@ from sessions_app.agent.providers.base import ToolSpec
 from sessions_app.models import Blob, BlobUse, Entry, QueuedMessage, Run, Session
 from sessions_app.runner import active_run, recovery
 from sessions_app.runner.heartbeat import heartbeat
-from sessions_app.runner.prompt_run import run_prompt
+from sessions_app.runner.work import carry_out as carry_out_run
 from sessions_app.services import runs
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def play(session: Session, alice: User, tmp_path: Path, settings: Any) -> Play:
 
     def carry_out(*answers: list[Json], text: str = "Do it") -> Run:
         run = prepare(*answers, text=text)
-        run_prompt(run.pk)
+        carry_out_run(run.pk)
         run.refresh_from_db()
         return run
 
@@ -64,7 +64,7 @@ def play(session: Session, alice: User, tmp_path: Path, settings: Any) -> Play:
 def in_thread(run: Run) -> threading.Thread:
     def work() -> None:
         try:
-            run_prompt(run.pk)
+            carry_out_run(run.pk)
         finally:
             connection.close()
 
@@ -116,7 +116,7 @@ def test_results_stand_in_the_order_of_their_calls(play: Play, session: Session)
 def test_a_second_delivery_of_the_same_run_does_nothing(play: Play, session: Session) -> None:
     """B33."""
     run = play([{"text": "Once."}])
-    run_prompt(run.pk)
+    carry_out_run(run.pk)
     assert roles(session) == ["user", "assistant"]
 
 
@@ -131,7 +131,7 @@ def test_a_provider_error_ends_the_run_and_the_next_prompt_works(play: Play, ses
 def test_a_missing_key_is_told_before_anything_is_asked(play: Play, session: Session, alice: User) -> None:
     run = play.prepare([])  # type: ignore[attr-defined]
     Run.objects.filter(pk=run.pk).update(provider="anthropic", model="claude-haiku-4-5")
-    run_prompt(run.pk)
+    carry_out_run(run.pk)
     run.refresh_from_db()
     assert (run.status, run.error_kind) == ("failed", "missing_key")
     assert "Keys page" in run.error
@@ -150,7 +150,7 @@ def test_a_ceiling_of_turns_ends_the_run_after_the_turn(play: Play, session: Ses
         [{"call": "ls", "arguments": {}}], [{"call": "ls", "arguments": {}}], [{"text": "end"}]
     )
     Run.objects.filter(pk=run.pk).update(max_turns=1)
-    run_prompt(run.pk)
+    carry_out_run(run.pk)
     run.refresh_from_db()
     assert (run.status, run.error_kind) == ("limited", "turns")
     assert roles(session) == ["user", "assistant", "toolResult"]
@@ -162,7 +162,7 @@ def test_queued_messages_are_delivered_once_each_in_their_place(
     run = play.prepare([{"call": "ls", "arguments": {}}], [{"text": "saw it"}], [{"text": "after"}])  # type: ignore[attr-defined]
     runs.submit_prompt(session=session, author=alice, text="later", mode="follow_up")
     runs.submit_prompt(session=session, author=alice, text="steer", mode="steer")
-    run_prompt(run.pk)
+    carry_out_run(run.pk)
     assert not QueuedMessage.objects.exists()
     texts = [m["content"] for m in messages(session) if m["role"] == "user"]
     assert texts == ["Do it", "steer", "later"]
@@ -174,7 +174,7 @@ def test_queued_messages_are_delivered_once_each_in_their_place(
 def test_a_failed_run_leaves_the_queue_where_people_see_it(play: Play, session: Session, alice: User) -> None:
     run = play.prepare([{"error": "auth", "message": "No."}])  # type: ignore[attr-defined]
     runs.submit_prompt(session=session, author=alice, text="later", mode="follow_up")
-    run_prompt(run.pk)
+    carry_out_run(run.pk)
     assert QueuedMessage.objects.get().text == "later"
 
 
@@ -387,7 +387,7 @@ def test_labels_and_names_written_during_a_run_go_behind_its_tail_and_never_into
     thread = threading.Thread(target=annotate)
     thread.start()
     begun.set()
-    run_prompt(run.pk)
+    carry_out_run(run.pk)
     thread.join(20)
     run.refresh_from_db()
     session.refresh_from_db()

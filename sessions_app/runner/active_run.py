@@ -7,7 +7,7 @@ import os
 import secrets
 import socket
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -17,7 +17,8 @@ from django.utils import timezone
 from sessions_app import blobs, entry_log, live
 from sessions_app.agent.partial_answer import PartialAnswer
 from sessions_app.agent.stop import StopSignal
-from sessions_app.models import Entry, QueuedMessage, Run, Session
+from sessions_app.core.totals import Spending
+from sessions_app.models import Entry, QueuedMessage, Run
 from sessions_app.transactions import write_transaction
 
 logger = logging.getLogger(__name__)
@@ -34,7 +35,10 @@ class LeaseLost(Exception):  # noqa: N818 - it reads as a sentence where it is r
 
 @dataclass(slots=True)
 class ActiveRun:
-    """`tail` is the seq of the newest entry the run has seen; `outcome` what it will end as."""
+    """`tail` is the seq of the newest entry the run has seen; `outcome` what it will end as.
+
+    `tokens` and `cost` (US dollars) are what all its requests have used so far, summaries included.
+    """
 
     run: Run
     session_pk: int
@@ -45,6 +49,8 @@ class ActiveRun:
     outcome: str = Run.Status.COMPLETED
     error: str = ""
     error_kind: str = ""
+    tokens: int = 0
+    cost: float = 0.0
 
     def store(self, fields: Json, *, author: Any = None, delivered: int | None = None) -> Entry | None:
         """Append an entry behind the run's tail; with `delivered`, the queued message goes in the same transaction.
@@ -65,7 +71,26 @@ class ActiveRun:
             )
             blobs.record_uses(entry, uses)
         self.tail = entry.seq
+        if isinstance(fields.get("message"), dict):
+            self.count(fields["message"].get("usage"))
         return entry
+
+    def count(self, usage: Any) -> None:
+        """Add a usage to what the run has spent."""
+        if isinstance(usage, dict):
+            spending = Spending()
+            spending.add(usage)
+            self.tokens += int(spending.tokens)
+            self.cost += spending.cost
+
+    def end_as_stopped(self) -> None:
+        """The stop was asked for: by a person, or because the worker goes or has lost the run."""
+        if self.stop.reason in {"shutdown", "lease lost"}:
+            self.outcome = Run.Status.INTERRUPTED
+            self.error = "The server was stopped in the middle. What had been written is kept."
+            self.error_kind = "interrupted"
+        else:
+            self.outcome, self.error, self.error_kind = Run.Status.STOPPED, "", ""
 
     def assert_owned(self) -> None:
         """Inside the transaction that writes: is the run still ours?"""
@@ -95,70 +120,3 @@ def claim(run_id: int) -> Run | None:
 
 def lease() -> timedelta:
     return timedelta(seconds=settings.RUN_LEASE_SECONDS)
-
-
-def end_run(
-    run: Run,
-    session: Session,
-    *,
-    status: str,
-    error: str = "",
-    error_kind: str = "",
-    at: datetime | None = None,
-) -> None:
-    """Set a run's end. The caller holds the session's row and has stored what was open."""
-    now = at or timezone.now()
-    Run.objects.filter(pk=run.pk).update(
-        status=status,
-        ended_at=now,
-        lease_until=None,
-        checkpoint="",
-        error=error[:4000],
-        error_kind=error_kind[:30],
-    )
-    Session.objects.filter(pk=session.pk).update(updated_at=now)
-    session_pk, run_pk = session.pk, run.pk
-    transaction.on_commit(lambda: live.notify(session_pk, "run", run=run_pk, status=status))
-
-
-def close_open_calls(session: Session, run: Run, *, reason: str) -> list[Entry]:
-    """Give each call of the last answer that has no result one, so that none stays open (04 TX-03, B41).
-
-    The caller holds the session's row; the results are appended in the order of the calls.
-    """
-    session.refresh_from_db(fields=["leaf", "next_seq"])
-    open_calls = _open_calls(session)
-    written = []
-    for call in open_calls:
-        message = {
-            "role": "toolResult",
-            "toolCallId": call.get("id"),
-            "toolName": call.get("name"),
-            "content": [{"type": "text", "text": reason}],
-            "isError": True,
-            "timestamp": int(timezone.now().timestamp() * 1000),
-        }
-        written.append(entry_log.append_locked(session, {"type": "message", "message": message}, run=run))
-    return written
-
-
-def _open_calls(session: Session) -> list[Json]:
-    """Calls of the newest assistant entry above the leaf that no result entry below it answers."""
-    answered: set[Any] = set()
-    entry = session.leaf
-    while entry is not None:
-        if entry.kind == "message" and entry.role == "assistant":
-            message = entry.record.get("message", {})
-            content = message.get("content")
-            calls = (
-                [b for b in content if isinstance(b, dict) and b.get("type") == "toolCall"]
-                if isinstance(content, list)
-                else []
-            )
-            return [call for call in calls if call.get("id") not in answered]
-        if entry.kind == "message" and entry.role == "toolResult":
-            answered.add(entry.record.get("message", {}).get("toolCallId"))
-        elif entry.kind == "message" or entry.kind not in entry_log.METADATA_KINDS:
-            return []
-        entry = entry.parent
-    return []

@@ -7,15 +7,13 @@ import logging
 import shutil
 import time
 from collections import deque
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError
 from django.utils import timezone
 
-from sessions_app import blobs, entry_log, live, provider_keys
+from sessions_app import blobs, entry_log, live
 from sessions_app.agent.events import (
     AgentEnded,
     LimitReached,
@@ -27,9 +25,7 @@ from sessions_app.agent.events import (
 )
 from sessions_app.agent.hooks import Hooks
 from sessions_app.agent.loop import Limits, run_agent
-from sessions_app.agent.models_catalogue import ModelInfo, describe_model
-from sessions_app.agent.providers import create_provider
-from sessions_app.agent.providers.base import Provider, ProviderError
+from sessions_app.agent.models_catalogue import describe_model
 from sessions_app.agent.sandboxes.base import SandboxError
 from sessions_app.agent.sandboxes.environment import ALLOWED
 from sessions_app.agent.sandboxes.local import LocalSandbox
@@ -38,75 +34,16 @@ from sessions_app.agent.tools import create_tools
 from sessions_app.core.messages import user_message
 from sessions_app.core.system_prompt_log import system_patch
 from sessions_app.models import QueuedMessage, Run
-from sessions_app.runner.active_run import (
-    ActiveRun,
-    LeaseLost,
-    claim,
-    close_open_calls,
-    end_run,
-)
+from sessions_app.runner.active_run import ActiveRun
 from sessions_app.runner.execution_policy import local_execution_problem
-from sessions_app.runner.heartbeat import heartbeat
-from sessions_app.transactions import write_transaction
+from sessions_app.runner.providers import CannotStart, close_provider, open_provider
+from sessions_app.runner.settling import announce_settled, settle
 
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
-STOPPED_CALL = "Stopped before there was a result."
 _PASSES_WITHOUT_END = 1000
-
-
-class CannotStart(Exception):  # noqa: N818 - it reads as a sentence where it is raised
-    """The run can't begin; the text says why and what to do. `kind` as in ProviderError."""
-
-    def __init__(self, message: str, kind: str) -> None:
-        super().__init__(message)
-        self.kind = kind
-
-
-def run_prompt(run_id: int) -> None:
-    """Carry out a run by its id. A run that is not queued any more is left alone. Never raises."""
-    run = claim(run_id)
-    if run is None:
-        return
-    session = run.session
-    active = ActiveRun(
-        run, session.pk, live.RunStream(run.pk, session.pk), tail=session.leaf.seq if session.leaf else None
-    )
-    logger.info("run started", extra={"run": run.pk, "session": session.pk})
-    heartbeat.add(active)
-    try:
-        with suppress(LeaseLost):
-            PromptRun(active).drive()
-    except Exception as error:
-        logger.exception("run failed", extra={"run": run.pk})
-        fail(active, f"Something went wrong inside the server: {type(error).__name__}: {error}", "internal")
-    finally:
-        heartbeat.remove(active)
-        active.stream.close(active.outcome)
-    logger.info("run ended", extra={"run": run.pk, "status": active.outcome})
-
-
-def fail(active: ActiveRun, error: str, kind: str) -> None:
-    active.outcome, active.error, active.error_kind = Run.Status.FAILED, error, kind
-    with suppress(LeaseLost, DatabaseError):
-        settle(active)
-
-
-def settle(active: ActiveRun) -> bool:
-    """End the run in one transaction with its open calls; False when a completed one has more to do.
-
-    What was queued between the last look and now keeps the run alive: nothing may wait unseen.
-    """
-    with write_transaction():
-        session = entry_log.lock_session(active.session_pk)
-        active.assert_owned()
-        if active.outcome == Run.Status.COMPLETED and QueuedMessage.objects.filter(session=session).exists():
-            return False
-        close_open_calls(session, active.run, reason=STOPPED_CALL)
-        end_run(active.run, session, status=active.outcome, error=active.error, error_kind=active.error_kind)
-    return True
 
 
 class PromptRun:
@@ -126,12 +63,7 @@ class PromptRun:
     def drive(self) -> None:
         """Passes until nothing is left to do (04 §1), then settled."""
         active = self.active
-        try:
-            parts = self._parts()
-        except CannotStart as refusal:
-            fail(active, str(refusal), refusal.kind)
-            self._announce_settled()
-            return
+        parts = self._parts()
         sandbox: LocalSandbox = parts["sandbox"]
         try:
             for _ in range(_PASSES_WITHOUT_END):
@@ -141,13 +73,8 @@ class PromptRun:
         finally:
             sandbox.kill_all()
             shutil.rmtree(self._spill_dir, ignore_errors=True)
-            if hasattr(parts["provider"], "close"):
-                parts["provider"].close()
-        self._announce_settled()
-
-    def _announce_settled(self) -> None:
-        aborted = self.active.outcome in {Run.Status.STOPPED, Run.Status.INTERRUPTED}
-        self.active.stream.add({"type": "agent_settled", "aborted": aborted, "status": self.active.outcome})
+            close_provider(parts["provider"])
+        announce_settled(active)
 
     def _one_pass(self, parts: Json) -> None:
         self.active.outcome = Run.Status.COMPLETED
@@ -263,7 +190,7 @@ class PromptRun:
         if problem := local_execution_problem():
             raise CannotStart(problem, "execution_not_allowed")
         model = describe_model(self.run.provider, self.run.model)
-        provider = self._provider(model)
+        provider = open_provider(self.run, model)
         folder = Path(self.session.workspace.path)
         if not folder.is_dir():
             raise CannotStart(
@@ -298,21 +225,6 @@ class PromptRun:
             "sandbox": sandbox,
             "hooks": Hooks(),
         }
-
-    def _provider(self, model: ModelInfo) -> Provider:
-        found = provider_keys.credentials(self.run.author, model.provider)
-        if not found.usable_for(model.provider):
-            label = provider_keys.LABELS.get(model.provider, model.provider)
-            raise CannotStart(
-                f"There is no key for {label}. Add one on the Keys page, or choose the demo model.",
-                "missing_key",
-            )
-        options: Json = {"pace": settings.DEMO_PACE} if model.provider == "demo" else {}
-        address = settings.SCRIPTED_PROVIDER_FILE if model.provider == "scripted" else found.base_url
-        try:
-            return create_provider(model.provider, api_key=found.api_key, base_url=address, **options)
-        except ProviderError as error:
-            raise CannotStart(str(error), error.kind) from error
 
 
 def queued_user_message(queued: QueuedMessage) -> Json:

@@ -8,35 +8,25 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from celery import current_app
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
 from sessions_app import entry_log, live
 from sessions_app.agent.partial_answer import Unfinished, unfinished_of
 from sessions_app.agent.sandboxes.processes import kill_marked
 from sessions_app.models import Run
-from sessions_app.runner.active_run import close_open_calls, end_run
+from sessions_app.runner.settling import close_open_calls, end_run
+from sessions_app.runner.starting import enqueue
 from sessions_app.transactions import write_transaction
 
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
-RUN_TASK = "sessions_app.run"
 # A queued run that has waited this long was not delivered: the broker may have lost it.
 _UNCLAIMED_AFTER = timedelta(seconds=6)
 
 LOST = "The worker that ran this was lost; the tool's result was never recorded."
 INTERRUPTED = "The worker stopped in the middle. What had been written is kept; nothing was done twice."
-
-
-def enqueue(run_id: int) -> None:
-    """Hand a run to whichever worker is free. Never raises: the sweep tries again when the broker is back."""
-    try:
-        current_app.send_task(RUN_TASK, args=[run_id], retry=False)
-    except (OSError, OperationalError) as error:
-        logger.warning("the broker did not take run %s: %s", run_id, error)
 
 
 def sweep(send: Callable[[int], None] = enqueue) -> int:

@@ -16,7 +16,8 @@ from sessions_app import blobs, entry_log, live
 from sessions_app.core.messages import user_message
 from sessions_app.models import Entry, QueuedMessage, Run, Session
 from sessions_app.runner.execution_policy import local_execution_problem
-from sessions_app.runner.recovery import enqueue
+from sessions_app.runner.settling import end_run
+from sessions_app.runner.starting import start_run
 from sessions_app.services import commands
 from sessions_app.services.errors import BadInput, Conflict, NotAllowed, Unavailable
 from sessions_app.transactions import write_transaction
@@ -95,39 +96,21 @@ def checked_words(text: str, images: Sequence[Json] = ()) -> str:
     return text
 
 
-def start_run(session: Session, author: Any, *, limits_of: Run | None = None) -> Run:
-    """A queued run on a locked session; a worker is woken when the transaction is in."""
-    turns, minutes, cents = settings.RUN_MAX_TURNS, settings.RUN_MAX_MINUTES, settings.RUN_MAX_CENTS
-    run = Run.objects.create(
-        session=session,
-        author=author,
-        provider=session.provider,
-        model=session.model,
-        max_turns=(limits_of.max_turns or 0) * 2 or None if limits_of else turns or None,
-        max_seconds=(limits_of.max_seconds or 0) * 2 or None if limits_of else minutes * 60 or None,
-        max_cost=(limits_of.max_cost or 0) * 2 or None if limits_of else cents / 100 or None,
-    )
-    run_pk, session_pk = run.pk, session.pk
-    transaction.on_commit(lambda: enqueue(run_pk))
-    transaction.on_commit(lambda: live.notify(session_pk, "run", run=run_pk, status=Run.Status.QUEUED))
-    return run
-
-
 def stop_run(*, session: Session, author: Any, return_queue: bool = False) -> Stopped:
-    """End the active run at once. With `return_queue` what was queued comes back as text (04 QU-08), else it stays."""
+    """End the active run at once, and what waits for it. With `return_queue` what was queued comes back as text
+    (04 QU-08), else it stays.
+    """
     with write_transaction():
         locked = entry_log.lock_session(session.pk)
         run = Run.objects.active().filter(session=locked).first()
         returned = _take_queue(locked) if return_queue else ""
+        Run.objects.filter(session=locked, status=Run.Status.WAITING).update(
+            status=Run.Status.STOPPED, ended_at=timezone.now(), stop_requested=True, stop_author=author
+        )
         if run is not None and run.status == Run.Status.QUEUED:
             # Nobody has begun: it is over now.
-            Run.objects.filter(pk=run.pk).update(
-                status=Run.Status.STOPPED, ended_at=timezone.now(), stop_requested=True, stop_author=author
-            )
-            session_pk, run_pk = locked.pk, run.pk
-            transaction.on_commit(
-                lambda: live.notify(session_pk, "run", run=run_pk, status=Run.Status.STOPPED)
-            )
+            Run.objects.filter(pk=run.pk).update(stop_requested=True, stop_author=author)
+            end_run(run, locked, status=Run.Status.STOPPED)
         elif run is not None:
             Run.objects.filter(pk=run.pk).update(stop_requested=True, stop_author=author)
             run_pk = run.pk
@@ -145,7 +128,7 @@ def raise_and_continue(*, session: Session, author: Any) -> Run:
         locked = entry_log.lock_session(session.pk)
         if Run.objects.active().filter(session=locked).exists():
             raise Conflict("A job is running already.")
-        newest = Run.objects.filter(session=locked).order_by("-pk").first()
+        newest = Run.objects.filter(session=locked, kind=Run.Kind.PROMPT).order_by("-pk").first()
         if newest is None or newest.status not in _ENDED_BADLY:
             raise Conflict("There is nothing to continue: the last job ended by itself.", "Send a message.")
         limited = newest.status == Run.Status.LIMITED

@@ -1,0 +1,122 @@
+"""How a run ends: its open calls answered and its row closed in one transaction, then whatever waited begins."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+from django.db import DatabaseError, transaction
+from django.utils import timezone
+
+from sessions_app import entry_log, live
+from sessions_app.core.messages import tool_calls_of
+from sessions_app.models import CompactionAttempt, Entry, QueuedMessage, Run, Session
+from sessions_app.runner.active_run import ActiveRun, LeaseLost
+from sessions_app.runner.starting import begin_what_waits
+from sessions_app.transactions import write_transaction
+
+Json = dict[str, Any]
+
+STOPPED_CALL = "Stopped before there was a result."
+
+
+def settle(active: ActiveRun) -> bool:
+    """End the run in one transaction with its open calls; False when a completed one has more to do.
+
+    What was queued between the last look and now keeps a prompt's run alive: nothing may wait unseen.
+    """
+    with write_transaction():
+        session = entry_log.lock_session(active.session_pk)
+        active.assert_owned()
+        goes_on = active.run.kind == Run.Kind.PROMPT and active.outcome == Run.Status.COMPLETED
+        if (
+            goes_on
+            and not _must_make_room(session)
+            and QueuedMessage.objects.filter(session=session).exists()
+        ):
+            return False
+        close_open_calls(session, active.run, reason=STOPPED_CALL)
+        end_run(active.run, session, status=active.outcome, error=active.error, error_kind=active.error_kind)
+    return True
+
+
+def _must_make_room(session: Session) -> bool:
+    """Another run waits for this one to end."""
+    return Run.objects.filter(session=session, status=Run.Status.WAITING).exists()
+
+
+def fail(active: ActiveRun, error: str, kind: str) -> None:
+    """End the run as failed with these words; whoever took the run over meanwhile ends it instead."""
+    active.outcome, active.error, active.error_kind = Run.Status.FAILED, error, kind
+    with suppress(LeaseLost, DatabaseError):
+        settle(active)
+
+
+def announce_settled(active: ActiveRun) -> None:
+    aborted = active.outcome in {Run.Status.STOPPED, Run.Status.INTERRUPTED}
+    active.stream.add({"type": "agent_settled", "aborted": aborted, "status": active.outcome})
+
+
+def end_run(
+    run: Run,
+    session: Session,
+    *,
+    status: str,
+    error: str = "",
+    error_kind: str = "",
+    at: datetime | None = None,
+) -> None:
+    """Set a run's end. The caller holds the session's row and has stored what was open."""
+    now = at or timezone.now()
+    Run.objects.filter(pk=run.pk).update(
+        status=status,
+        ended_at=now,
+        lease_until=None,
+        checkpoint="",
+        error=error[:4000],
+        error_kind=error_kind[:30],
+    )
+    CompactionAttempt.objects.filter(run=run, outcome=CompactionAttempt.Outcome.STARTED).update(
+        outcome=CompactionAttempt.Outcome.CANCELLED, error=error[:4000]
+    )
+    Session.objects.filter(pk=session.pk).update(updated_at=now)
+    session_pk, run_pk = session.pk, run.pk
+    transaction.on_commit(lambda: live.notify(session_pk, "run", run=run_pk, status=status))
+    begin_what_waits(run, session)
+
+
+def close_open_calls(session: Session, run: Run, *, reason: str) -> list[Entry]:
+    """Give each call of the last answer that has no result one, so that none stays open (04 TX-03, B41).
+
+    The caller holds the session's row; the results are appended in the order of the calls.
+    """
+    session.refresh_from_db(fields=["leaf", "next_seq"])
+    written = []
+    for call in open_calls(session):
+        message = {
+            "role": "toolResult",
+            "toolCallId": call.get("id"),
+            "toolName": call.get("name"),
+            "content": [{"type": "text", "text": reason}],
+            "isError": True,
+            "timestamp": int(timezone.now().timestamp() * 1000),
+        }
+        written.append(entry_log.append_locked(session, {"type": "message", "message": message}, run=run))
+    return written
+
+
+def open_calls(session: Session) -> list[Json]:
+    """Calls of the newest assistant entry above the leaf that no result entry below it answers."""
+    answered: set[Any] = set()
+    entry = session.leaf
+    while entry is not None:
+        if entry.kind == "message" and entry.role == "assistant":
+            calls = tool_calls_of(entry.record.get("message") or {})
+            return [call for call in calls if call.get("id") not in answered]
+        if entry.kind == "message" and entry.role == "toolResult":
+            answered.add((entry.record.get("message") or {}).get("toolCallId"))
+        elif entry.kind == "message" or entry.kind not in entry_log.METADATA_KINDS:
+            return []
+        entry = entry.parent
+    return []

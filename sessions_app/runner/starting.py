@@ -1,0 +1,82 @@
+"""How a run begins: a row in the database, and a worker woken once the row is in."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+from celery import current_app
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from sessions_app import live
+from sessions_app.models import QueuedMessage, Run, Session
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+
+RUN_TASK = "sessions_app.run"
+
+
+def enqueue(run_id: int) -> None:
+    """Hand a run to whichever worker is free. Never raises: the sweep tries again when the broker is back."""
+    try:
+        current_app.send_task(RUN_TASK, args=[run_id], retry=False)
+    except (OSError, OperationalError) as error:
+        logger.warning("the broker did not take run %s: %s", run_id, error)
+
+
+def start_run(
+    session: Session,
+    author: Any,
+    *,
+    kind: str = Run.Kind.PROMPT,
+    request: Json | None = None,
+    limits_of: Run | None = None,
+) -> Run:
+    """A run on a locked session: queued, or waiting for the active one to end.
+
+    A worker is woken when the transaction is in. `limits_of`: a run whose ceilings are doubled.
+    """
+    turns, minutes, cents = settings.RUN_MAX_TURNS, settings.RUN_MAX_MINUTES, settings.RUN_MAX_CENTS
+    is_free = not Run.objects.active().filter(session=session).exists()
+    run = Run.objects.create(
+        session=session,
+        author=author,
+        kind=kind,
+        status=Run.Status.QUEUED if is_free else Run.Status.WAITING,
+        provider=session.provider,
+        model=session.model,
+        request=json.dumps(request) if request else "",
+        max_turns=(limits_of.max_turns or 0) * 2 or None if limits_of else turns or None,
+        max_seconds=(limits_of.max_seconds or 0) * 2 or None if limits_of else minutes * 60 or None,
+        max_cost=(limits_of.max_cost or 0) * 2 or None if limits_of else cents / 100 or None,
+    )
+    if is_free:
+        _wake_for(run)
+    return run
+
+
+def begin_what_waits(ended: Run, session: Session) -> None:
+    """After a run's end, in its transaction: the waiting run begins, else what was said during a compaction is
+    delivered (02 §12), also when that failed or was cancelled.
+    """
+    waiting = Run.objects.filter(session=session, status=Run.Status.WAITING).order_by("pk").first()
+    if waiting is not None:
+        waiting.status, waiting.enqueued_at = Run.Status.QUEUED, timezone.now()
+        waiting.save(update_fields=["status", "enqueued_at"])
+        _wake_for(waiting)
+        return
+    queued = QueuedMessage.objects.filter(session=session).select_related("author").first()
+    if ended.kind != Run.Kind.PROMPT and queued is not None:
+        start_run(session, queued.author)
+
+
+def _wake_for(run: Run) -> None:
+    run_pk, session_pk = run.pk, run.session_id
+    transaction.on_commit(lambda: enqueue(run_pk))
+    transaction.on_commit(lambda: live.notify(session_pk, "run", run=run_pk, status=Run.Status.QUEUED))
