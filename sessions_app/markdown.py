@@ -143,7 +143,7 @@ class StreamingMarkdown:
         if not self._more:
             return self._tail
         head, end = _before_closing_tags(self._tail)
-        return head + escape("".join(self._more)) + end
+        return head + escape("".join(self._more), quote=False) + end
 
     def feed(self, delta: str) -> Step:
         """Take more text; the returned step brings the page up to date."""

@@ -323,3 +323,51 @@ def test_a_link_to_a_file_of_the_workspace_names_it() -> None:
 def test_whatever_might_be_more_than_a_file_name_is_no_link(address: str) -> None:
     html = render_markdown(f"[x]({address})")
     assert "href" not in html
+
+
+def test_words_that_are_merely_added_read_as_if_everything_had_been_rendered_anew() -> None:
+    pieces = [
+        *(
+            "word ",
+            "two words, ",
+            "end. ",
+            "*em* ",
+            "`c` ",
+            "**",
+            "_",
+            "a_b ",
+            "https://x.y/z ",
+            "http",
+            "://",
+        ),
+        *(
+            "www ",
+            "\n",
+            "\n\n",
+            "- ",
+            "1",
+            ". ",
+            "&am",
+            "p",
+            "; ",
+            "[l](",
+            "http://q) ",
+            "\\",
+            "<b> ",
+            "| ",
+            "#",
+        ),
+        *("=", "--", "  ", "~~", "!", "don't ", "3.14 ", "(so) ", "Ärger ", "> "),
+    ]
+    dice = random.Random(3)
+    added = 0
+    for _ in range(60):
+        stream, source = StreamingMarkdown(), ""
+        for _ in range(25):
+            piece = dice.choice(pieces[:4] if dice.random() < 0.4 else pieces)
+            source += piece
+            added += bool(stream.feed(piece).more)
+            shown, whole = stream.stable + stream.tail, render_markdown(source)
+            assert re.sub(r"\s", "", shown) == re.sub(r"\s", "", whole), source
+            assert text_of(shown) == text_of(whole), source
+    assert added > 100

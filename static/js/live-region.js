@@ -42,8 +42,8 @@ export class LiveRegion {
 
   more(key, index, text) {
     let element = this.#slot(key, index, ".tail");
-    // An open code block: its text grows inside the innermost element.
-    while (element?.lastElementChild) element = element.lastElementChild;
+    // The end of an open paragraph or code block.
+    while (element?.lastChild instanceof Element) element = element.lastChild;
     element?.append(text);
   }
 
