@@ -205,6 +205,13 @@ def test_going_to_ones_own_message_returns_its_text(alice_client: Client, talk: 
     assert moved == {"leaf": 2, "seq": 4, "text": "Third"}
 
 
+def test_a_long_text_returns_with_the_page(alice_client: Client, session: Session) -> None:
+    entry = say(session, "user", "long " * 50_000)
+    response = alice_client.post(address(session, "navigate", seq=entry.seq), headers=HTMX)
+    assert response["HX-Redirect"] == address(session)
+    assert "long long" in alice_client.get(address(session)).content.decode().partition("<textarea")[2]
+
+
 def test_without_script_the_returned_text_stands_in_the_composer_once(
     alice_client: Client, talk: Session
 ) -> None:

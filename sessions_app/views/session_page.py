@@ -28,6 +28,9 @@ Json = dict[str, Any]
 WINDOW = 60
 """Entries of the active path on the page; older ones come when they are scrolled to."""
 
+LONGEST_IN_HEADER = 1_000
+"""Characters of a returned text that travel beside the transcript; servers refuse long headers."""
+
 _RETURNED_TEXT = "returned-text"
 
 
@@ -136,7 +139,8 @@ def transcript(request: HttpRequest, session: Session) -> HttpResponse:
 def moved(request: HttpRequest, session: Session, text: str = "", *, seq: int | None = None) -> HttpResponse:
     """The answer to a command that moved the leaf; `text` goes back into the composer if that is empty."""
     session.refresh_from_db()
-    if not wants_fragment(request) or request.headers.get("HX-Target", "transcript") != "transcript":
+    elsewhere = request.headers.get("HX-Target", "transcript") != "transcript"
+    if not wants_fragment(request) or elsewhere or len(text) > LONGEST_IN_HEADER:
         return _to_page(request, session, text)
     response = transcript(request, session)
     response["HX-Retarget"], response["HX-Reswap"] = "#transcript", "outerHTML"
@@ -162,7 +166,7 @@ def take_returned_text(request: HttpRequest, session: Session) -> str:
 def _to_page(request: HttpRequest, session: Session, text: str) -> HttpResponse:
     """To the conversation from wherever the command was given; the text waits there."""
     if text:
-        request.session[f"{_RETURNED_TEXT}:{session.key}"] = text[:100_000]
+        request.session[f"{_RETURNED_TEXT}:{session.key}"] = text
     if wants_fragment(request):
         return HttpResponse(status=204, headers={"HX-Redirect": reverse("session", args=[session.key])})
     return redirect("session", session.key)
