@@ -60,7 +60,7 @@ class Up:
 
     def wait_until_ready(self) -> Up:
         wait_for(lambda: self.output or self.process.poll() is not None, START_SECONDS)
-        assert self.output, "".join(self.errors)
+        assert self.output, "".join(self.errors[-4:])
         return self
 
     def children(self) -> dict[str, psutil.Process]:

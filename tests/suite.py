@@ -1,4 +1,8 @@
-"""What `make test` runs: the checks, the tests on both databases, the browser; and what could not be run."""
+"""What `make test` runs: the checks, the tests on both databases, the browser; and what could not be run.
+
+Two lanes at a time, because much of a test is waiting for processes; the browser afterwards, on its own. A
+step's output is shown when it is over.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ import tempfile
 import time
 import uuid
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +25,16 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / ".test-results"
 # In the environment of everything the suite starts, so that what is left over can be found.
 MARK = "TEST_SUITE_MARK"
+# Top-level tests that have processes with databases of their own, or none: once is enough.
+WITHOUT_DATABASE = {
+    "test_cli.py",
+    "test_compose.py",
+    "test_database_upgrade.py",
+    "test_dependencies.py",
+    "test_documentation.py",
+    "test_following.py",
+    "test_supervisor.py",
+}
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
 
 
@@ -42,12 +57,23 @@ def main() -> int:
     os.chmod(temporary, 0o711)
     environment = {**os.environ, "TMPDIR": temporary, MARK: uuid.uuid4().hex}
     environment.pop("DATABASE_URL", None)
-    try:
+
+    def checks_and_units() -> None:
         step("check", ["make", "check"], environment, report)
-        pytest_step("SQLite", ["--ignore=tests/browser"], environment, report)
+        pytest_step("units", ["tests/core", "tests/agent", "tests/formats"], environment, report)
+
+    def databases() -> None:
+        files = sorted(path.name for path in (ROOT / "tests").glob("test_*.py"))
+        pytest_step("SQLite", [f"tests/{name}" for name in files], environment, report)
+        with_database = [f"tests/{name}" for name in files if name not in WITHOUT_DATABASE]
         pytest_step(
-            "PostgreSQL", database_tests(), environment, report, [sys.executable, "-m", "tests.postgres"]
+            "PostgreSQL", with_database, environment, report, [sys.executable, "-m", "tests.postgres"]
         )
+
+    try:
+        with ThreadPoolExecutor() as lanes:
+            for lane in [lanes.submit(checks_and_units), lanes.submit(databases)]:
+                lane.result()
         browser_tests(environment, report)
     finally:
         leftovers = end_leftovers(environment[MARK])
@@ -59,11 +85,6 @@ def main() -> int:
         print(f"FAILED: {line}")
     print(f"{'FAILED' if report.failed else 'PASSED'} in {time.monotonic() - begun:.0f} s")
     return 1 if report.failed else 0
-
-
-def database_tests() -> list[str]:
-    """Whatever may touch the database: the top-level files. `core`, `agent` and `formats` can't."""
-    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests").glob("test_*.py"))
 
 
 def browser_tests(environment: dict[str, str], report: Report) -> None:
@@ -100,12 +121,22 @@ def pytest_step(
 
 
 def step(name: str, command: list[str], environment: dict[str, str], report: Report) -> None:
-    print(f"\n=== {name}", flush=True)
+    print(f"--- {name}: started", flush=True)
     begun = time.monotonic()
-    done = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, check=False)
-    print(
-        f"=== {name}: {'FAILED' if done.returncode else 'ok'} in {time.monotonic() - begun:.0f} s", flush=True
-    )
+    log = RESULTS / f"{name.lower()}.log"
+    with open(log, "wb") as output:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            check=False,
+        )
+    text = log.read_text(encoding="utf-8", errors="replace")
+    outcome = "FAILED" if done.returncode else "ok"
+    print(f"{text}=== {name}: {outcome} in {time.monotonic() - begun:.0f} s\n", flush=True)
     if done.returncode:
         report.failed.append(name)
 

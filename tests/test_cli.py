@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from importlib import metadata
 from pathlib import Path
 
@@ -202,17 +202,16 @@ def test_a_folder_that_is_not_there_is_wrong_usage(up: Up) -> None:
 
 @pytest.mark.services
 def test_a_reader_that_goes_away_causes_no_traceback(up: Up) -> None:
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [*AGENTWEB, "prompt", "--json", "Hello"], env=up.environment, cwd=up.data.parent,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdout.readline()
-    process.stdout.close()
-    errors = process.stderr.read()
-    process.stderr.close()
-    assert process.wait(timeout=60) in {0, 141}
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        errors = process.stderr.read()
+    assert process.returncode in {0, 141}
     assert "Traceback" not in errors
     assert "BrokenPipe" not in errors
 
@@ -243,20 +242,26 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
         yield running
 
 
-def begin(slow: Up, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+@contextmanager
+def prompting(slow: Up, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """`agentweb prompt` at work; killed at the end of the block should it still be there."""
+    with subprocess.Popen(
         [*AGENTWEB, "prompt", *arguments, "Tell me something long"], env=slow.environment, cwd=slow.data.parent,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    ) as process:  # fmt: skip
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.mark.services
 def test_ctrl_c_stops_the_run_and_says_130(slow: Up) -> None:
-    process = begin(slow)
-    assert process.stdout is not None
-    process.stdout.read(1)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=40)
+    with prompting(slow) as process:
+        assert process.stdout is not None
+        process.stdout.read(1)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=40)
     assert process.returncode == 130, errors
     assert "Traceback" not in errors
     with closing(sqlite3.connect(slow.data / "agentweb.sqlite3")) as database:
@@ -267,23 +272,23 @@ def test_ctrl_c_stops_the_run_and_says_130(slow: Up) -> None:
 @pytest.mark.services
 def test_a_session_at_work_refuses_a_prompt_or_takes_it_into_its_queue(slow: Up) -> None:
     before = len(sessions(slow.data))
-    first = begin(slow)
-    wait_for(lambda: len(sessions(slow.data)) > before and sessions(slow.data)[-1][1])
-    key = sessions(slow.data)[-1][0]
+    with prompting(slow) as first:
+        wait_for(lambda: len(sessions(slow.data)) > before and sessions(slow.data)[-1][1])
+        key = sessions(slow.data)[-1][0]
 
-    refused = run(slow.data, "prompt", "--session", key, "Me too")
-    assert refused.returncode == 4
-    assert "--queue" in refused.stderr
+        refused = run(slow.data, "prompt", "--session", key, "Me too")
+        assert refused.returncode == 4
+        assert "--queue" in refused.stderr
 
-    queued = begin(slow, "--session", key, "--queue")
-    wait_for(lambda: queue_length(slow.data) == 1)
-    queued.send_signal(signal.SIGINT)
-    queued.communicate(timeout=40)
-    assert queued.returncode == 130
-    assert queue_length(slow.data) == 0
-    assert first.poll() is None
-    first.send_signal(signal.SIGINT)
-    first.communicate(timeout=40)
+        with prompting(slow, "--session", key, "--queue") as queued:
+            wait_for(lambda: queue_length(slow.data) == 1)
+            queued.send_signal(signal.SIGINT)
+            queued.communicate(timeout=40)
+        assert queued.returncode == 130
+        assert queue_length(slow.data) == 0
+        assert first.poll() is None
+        first.send_signal(signal.SIGINT)
+        first.communicate(timeout=40)
 
 
 def queue_length(data: Path) -> int:

@@ -131,12 +131,12 @@ def long_command(up: Up) -> Iterator[Callable[[], list[int]]]:
     def left() -> list[int]:
         return [p.pid for p in psutil.process_iter(["cmdline"]) if p.info["cmdline"] == ["sleep", seconds]]
 
-    wait_for(lambda: len(left()) == 2)
     try:
+        wait_for(lambda: len(left()) == 2)
         yield left
     finally:
-        client.terminate()
-        client.wait(timeout=60)
+        client.kill()
+        client.wait()
 
 
 @pytest.mark.services
