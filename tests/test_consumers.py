@@ -153,7 +153,7 @@ async def test_rows_come_first_then_the_live_tail(session: Session, alice_client
         assert socket.shown() == [1]
         assert set(socket.parts()) == {"queue", "run-status", "session-meta", "session-tree"}
         stream.add(delta(" that grows"))
-        await socket.until(has_op("tail", "half an answer that grows"))
+        await socket.until(has_op("more", " that grows"))
 
 
 async def test_what_is_written_between_rows_and_joining_is_neither_lost_nor_doubled(
@@ -265,7 +265,7 @@ async def test_a_resume_with_nothing_missed_sends_no_snapshot(session: Session, 
         await socket.resume(live=frame["id"])
         await socket.until(is_("hello"))
         stream.add(delta(" more"))
-        await socket.until(has_op("tail", "text more"))
+        await socket.until(has_op("more", " more"))
         snapshots = [op for op in socket.ops() if op[0] == "snapshot"]
         await socket.resume(live="1:0-0")
         await socket.until(has_op("snapshot", "text more"))
