@@ -175,7 +175,7 @@ def touched(spans: Sequence[Span]) -> list[str]:
 
 def _images(content: object) -> int:
     blocks = content if isinstance(content, list) else []
-    shown = sum(isinstance(block, dict) and block.get("type") == "image" for block in blocks)
+    shown: int = sum(isinstance(block, dict) and block.get("type") == "image" for block in blocks)
     return shown + len(_LEFT_OUT.findall(text_of(content)))
 
 
