@@ -179,6 +179,7 @@ class Entry(models.Model):
         constraints = [models.UniqueConstraint(fields=["session", "seq"], name="one_entry_per_seq")]
         indexes = [
             models.Index(fields=["session", "entry_id"], name="entry_by_id"),
+            models.Index(fields=["session", "kind"], name="entry_by_kind"),
             models.Index(fields=["segment", "ordinal"], name="entry_by_segment"),
         ]
         verbose_name_plural = "entries"
