@@ -9,6 +9,7 @@ What it answers is chosen by the model's name, or else by the newest user text:
 | words | answer |
 |---|---|
 | `stream 400 at 50` | 400 deltas, 50 a second (`stream 400`: as fast as possible) |
+| `timed 400 at 50` | the same, each delta with its number and the time it was written (bench.deltas) |
 | `slow` | 20 deltas, 2 a second |
 | `think` | thinking with a signature, then text |
 | `tools` | thinking, then up to three calls of declared tools side by side; text once results are there |
@@ -37,6 +38,8 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+
+from bench.deltas import stamped, timed_deltas
 
 Json = dict[str, Any]
 
@@ -68,6 +71,7 @@ class Plan:
     status: int = 200
     message: str = ""
     silent_first: bool = False
+    timed: bool = False
 
 
 class StandIn:
@@ -127,6 +131,8 @@ class StandIn:
             b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
         )
         async for piece in _paced(dialect.stream(plan, len(raw)), plan.rate):
+            if plan.timed:
+                piece = stamped(piece)
             writer.write(b"%x\r\n%s\r\n" % (len(piece), piece))
             await writer.drain()
         if plan.end == "silent":
@@ -148,6 +154,9 @@ class StandIn:
         if match := re.match(r"stream (\d+)(?: at (\d+))?", words):
             count = int(match.group(1))
             return Plan(text=[WORDS[n % len(WORDS)] for n in range(count)], rate=float(match.group(2) or 0))
+        if match := re.match(r"timed (\d+)(?: at (\d+))?", words):
+            rate = float(match.group(2) or 0)
+            return Plan(text=timed_deltas(int(match.group(1))), rate=rate, timed=True)
         if match := re.match(r"fail (once )?(\d{3})", words):
             key = f"{words}|{said}"
             if match.group(1) and key in self._failed:
