@@ -169,15 +169,20 @@ class StreamingMarkdown:
             for index, token in enumerate(tokens)
             if token.level == 0 and token.nesting >= 0 and token.map
         ]
-        # A block is closed once the next one has begun, and that is certain only when the next one's first
-        # line is whole: `---` becomes `---x`, which continues the list above.
-        lines = self._open.count("\n")
-        begun = [start for start in starts[1:] if start[1] < lines]
+        # A block is closed once the next one has begun. That is certain when the next one's first line is whole
+        # (`---` becomes `---x`, which continues the list above), or when it is a paragraph that begins with a
+        # letter: nothing that follows makes it part of what stands above.
+        lines = self._open.split("\n")
+        begun = [
+            (index, line)
+            for index, line in starts[1:]
+            if line < len(lines) - 1 or (tokens[index].type == "paragraph_open" and lines[line][:1].isalpha())
+        ]
         stable = ""
         if begun:
             index, line = begun[-1]
             stable = _html(tokens[:index], colours=True)
-            self._open = self._open.split("\n", line)[line]
+            self._open = "\n".join(lines[line:])
             tokens = tokens[index:]
         self._note_open_code(tokens)
         self._note_open_prose(tokens)
