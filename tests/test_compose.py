@@ -17,7 +17,7 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 OURS = {name: service for name, service in COMPOSE["services"].items() if service.get("build") == "."}
 READ = set(
     re.findall(
-        r'\benv(?:_bool|_int|_list)?\(\s*"([A-Z_]+)"',
+        r'\benv(?:_[a-z]+)?\(\s*"([A-Z_]+)"',
         (ROOT / "agentweb" / "settings.py").read_text(encoding="utf-8"),
     )
 )

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SETTINGS = (ROOT / "agentweb" / "settings.py").read_text(encoding="utf-8")
 CONFIGURATION = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
-READ = set(re.findall(r'\benv(?:_bool|_int|_list|_secret)?\(\s*"([A-Z_]+)"', SETTINGS))
+READ = set(re.findall(r'\benv(?:_[a-z]+)?\(\s*"([A-Z_]+)"', SETTINGS))
 DOCUMENTED = set(re.findall(r"^\| `([A-Z_]+)` \|", CONFIGURATION, re.MULTILINE))
 
 
