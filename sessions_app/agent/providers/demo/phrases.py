@@ -22,8 +22,12 @@ _QUOTED = re.compile(
 _CONTENT = re.compile(
     r"(\b(?:containing|that contains|which contains|that says|which says|saying|reading|with (?:the |this |some )?(?:following )?(?:contents?|text|body|words?|lines?))"
     r"(?: the)?(?: following)?(?: contents?| text| words?| lines?)?:?\s+)"
-    r"(?![\"'“„«`‹])((?:.|\n)+?)(?=\s*$|\.?,?\s+(?:and\s+)?then\s|;\s|,?\s+and (?:run|show|read|execute|display|print|commit|open) (?:it|that|this|the file)\b"
+    r"(?![\"'“„«`‹])(?!(?:an?|some|all|every|each|random|sample|two|three|four|five|ten|several|\d+|my|your|its) )((?:.|\n)+?)(?=\s*$|\.?,?\s+(?:and\s+)?then\s|;\s|,?\s+and (?:run|show|read|execute|display|print|commit|open) (?:it|that|this|the file)\b"
     r"|\s+(?:to|in|into|at the|from) (?:the )?(?:file\b|end\b|top\b|[\w/.-]+\.\w{1,5}\b))",
+    re.I,
+)
+_FIND_REPLACE = re.compile(
+    r"\b(?:find|look for|search for) (.{1,80}?),? and (?:replace|change|substitute) (?:it|them|that|those|each|all)(?= (?:with|by|to|for)\b)",
     re.I,
 )
 _ENTRY = re.compile(r"\s+(?:entry|entries|line|item|note)\b|\s*$", re.I)
@@ -139,6 +143,7 @@ def mask(text: str) -> Ask:
             return word
         return put("p", core.removeprefix("@")) + tail
 
+    text = _FIND_REPLACE.sub(r"replace \1", text)
     text = text.replace("‹", "<").replace("›", ">").replace("’", "'").lstrip("¿¡ ")
     text = _FENCE.sub(lambda m: put("c", m.group(1)), text)
     text = _QUOTED.sub(quoted, text)

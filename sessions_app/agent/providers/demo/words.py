@@ -103,6 +103,9 @@ FOREIGN: dict[str, str] = {
     "projekt": "project", "inhalt": "content", "größten": "largest", "grössten": "largest", "letzten": "last", "letzte": "last",
     "ersten": "first", "wo": "where", "wird": "is", "ist": "is", "im": "in the", "sind": "are", "namens": "named", "dann": "then",
     "danach": "then", "ordners": "folder", "projekts": "project", "tests": "tests", "ausgabe": "output", "inhaltsverzeichnis": "table of contents",
+    "anzeigen": "show", "zeigen": "show", "lesen": "read", "öffnen": "open", "löschen": "delete", "erstellen": "create", "schreiben": "write",
+    "suchen": "search for", "finden": "find", "zählen": "count", "erklären": "explain", "ersetzen": "replace", "zusammenfassen": "summarise",
+    "kopieren": "copy", "verschieben": "move", "laufen": "run",
     # French
     "montre": "show", "montre-moi": "show me", "affiche": "show", "fichiers": "files", "fichier": "file", "dossier": "folder",
     "répertoire": "folder", "lis": "read", "lire": "read", "ouvre": "open", "supprime": "delete", "efface": "delete", "crée": "create",
@@ -130,6 +133,7 @@ _FOREIGN_SIGNS = set(FOREIGN) - word_set("""
     "liste", "crée"
 }  # fmt: skip
 
+_INFINITIVES = "run|show|list|read|open|delete|create|write|search for|find|count|explain|rename|copy|move|summarise|replace"
 _PATH = re.compile(r"@?(?:~/|/|\.{1,2}/)?[^\s/‹›:]+(?:/[^\s/‹›:]+)*/?")
 _NOT_PATHS = re.compile(
     r"(?:and/or|yes/no|true/false|i/o|n/a|w/o?|\d+/\d+(?:/\d+)?|(?-i:[A-Z]+(?:/[A-Z]+)+)|e\.g|i\.e|etc|vs|node\.js|a\.k\.a)",
@@ -165,13 +169,24 @@ def is_foreign(text: str) -> str:
 def translate(text: str) -> str:
     """Word by word, as far as the words are known."""
     text = re.sub(r"\b(?:l'|d'|qu')", "the ", text, flags=re.I)
+    text = re.sub(
+        r"\b(?:kannst du|könntest du|können sie|könnten sie|peux-tu|pouvez-vous|puedes|podrías)\b",
+        "can you",
+        text,
+        flags=re.I,
+    )
     translated = re.sub(
         r"[^\W\d_]+(?:-[^\W\d_]+)*(?![\w‹›])",
         lambda m: FOREIGN.get(m.group().lower(), m.group()),
         text,
         flags=re.I,
     )
-    return re.sub(r"\s+", " ", translated).strip()
+    translated = re.sub(r"\s+", " ", translated).strip()
+    # German puts the verb last: "can you the tests run".
+    last = re.match(
+        rf"((?:can you )?)(?:me )?((?:the|a|all|this|in|of|‹).*?) ({_INFINITIVES})([?.!]*)$", translated, re.I
+    )
+    return f"{last.group(1)}{last.group(3)} {last.group(2)}{last.group(4)}" if last else translated
 
 
 def correct(text: str) -> str:

@@ -30,7 +30,7 @@ def put_lines(desk: Desk, text: FileText, new: Sequence[str], say: str = "") -> 
 
 
 def replace_text(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
-    old, new = _bare(ask, match.group("old")), _bare(ask, match.group("new"))
+    old, new = _bare(ask, match.group("old")), _bare(ask, match.groupdict().get("new") or "")
     if not old:
         raise CannotDo('Replace which text? For example: `replace "colour" with "color" in notes.md`.')
     where = match.groupdict().get("where")
@@ -116,6 +116,29 @@ def add_text(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
             flags=re.I,
         )
         given = ask.plain(given).strip().replace("\\n", "\n")
+    literal = (
+        bool(ask.blocks)
+        or ask.has(r"‹q\d+›")
+        or re.match(
+            r"(?:add|append|insert|put|write|prepend|include)\b (?:the |an? )?(?:new )?(?:line|text|words?|sentence|comment|note|todo|entry|item)\b",
+            match.group(),
+            re.I,
+        )
+        is not None
+    )
+    clock = re.fullmatch(r"(?:today'?s|the current|the|current)? ?(?:date|time|date and time)", given, re.I)
+    if clock:
+        outcome = yield from moves.shell(
+            desk,
+            "date '+%Y-%m-%d" + (" %H:%M'" if "time" in given else "'"),
+            "Asking the clock.",
+            what="telling the date",
+        )
+        given = moves.output(outcome).strip()
+    elif not literal and not re.fullmatch(r"[\w./*@<>=~^-]+(?:, ?[\w./*@-]+)*", given):
+        raise CannotDo(
+            f'Not done: “{clip(given, 80)}” may be a text or a wish. Put the text in quotes: `add the line "…" to {path}`.'
+        )
     if not given or re.fullmatch(
         r"(?:something|some|it|this|that|more|stuff|content|documentation|comments?|tests?|error handling|type hints?|logging|docstrings?)(?: \w+)?",
         given,
@@ -341,6 +364,9 @@ def transform_lines(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
         new, did = [line.rstrip() for line in lines], "Removed trailing whitespace from"
     elif "duplicate" in what or "unique" in what:
         new, did = list(dict.fromkeys(lines)), "Removed doubled lines from"
+    elif "number" in what:
+        width = len(str(len(lines)))
+        new, did = [f"{n:{width}}. {line}" for n, line in enumerate(lines, 1)], "Numbered the lines of"
     elif "upper" in what:
         new, did = [line.upper() for line in lines], "Upper-cased"
     elif "lower" in what:
@@ -367,8 +393,9 @@ _IN = rf"(?:in|inside|within|of|from|at) (?:the )?(?:file )?(?P<where>{P})"
 
 #: Tried before the jobs that make files.
 EARLY_RULES: list[Rule] = [
+    rule(rf"(?:remove|delete|strip|erase|take out)\b (?:the |all |every |any )*(?:words?|text|phrases?|strings?|occurrences of|instances of|mentions of) (?P<old>{_SLOT}) (?:from|in|out of) (?:the )?(?:file )?(?P<where>{P})$", replace_text),
     rule(r"(?:add|write|insert|generate|put)\b (?:me )?(?:a |an |the |missing |some |simple )*doc ?strings?(?: stubs?)?(?: (?:to|for|in) )(?:the )?(?:all |every |each )?(?:(?:functions?|methods?|class(?:es)?) ?)?(?:(?P<name>(?!‹p|in\b|it\b|of\b)[\w.]+(?:\(\))?)(?: (?:function|method|class))? (?:in|of|from) )?(?:in |of )?.*", add_docstring),
-    rule(rf"(?=.*(?:lines|sort|upper|lower|revers|trailing|duplicate|tabs|order|alphabet))(?:sort|order|alphabeti[sz]e|reverse|upper.?case|lower.?case|deduplicate|remove (?:the |all |any )?(?:trailing (?:white ?space|spaces?)|duplicate(?:d)? lines|tabs)|strip (?:trailing )?(?:white ?space|spaces)?|trim|convert|make|turn|clean up trailing|get rid of trailing|replace tabs)\b(?!.*\b(?:json|table|import|column|by size|by date|functions?|by (?!name|alphabet|length|line)\w+)\b).*(?:{P}|\bit\b|that file|this file).*", transform_lines),
+    rule(rf"(?=.*(?:lines|sort|upper|lower|revers|trailing|duplicate|tabs|order|alphabet|numbered))(?:number|sort|order|alphabeti[sz]e|reverse|upper.?case|lower.?case|deduplicate|remove (?:the |all |any )?(?:trailing (?:white ?space|spaces?)|duplicate(?:d)? lines|tabs)|strip (?:trailing )?(?:white ?space|spaces)?|trim|convert|make|turn|clean up trailing|get rid of trailing|replace tabs)\b(?!.*\b(?:json|table|import|column|by size|by date|functions?|by (?!name|alphabet|length|line)\w+)\b).*(?:{P}|\bit\b|that file|this file).*", transform_lines),
 ]  # fmt: skip
 
 RULES: list[Rule] = [

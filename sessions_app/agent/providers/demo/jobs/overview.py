@@ -248,6 +248,7 @@ RULES: list[Rule] = [
     rule(r"(?:summari[sz]e|describe|explain|overview|summary|tl;?dr)(?: (?:it all|everything|all of (?:this|it)|all files|all the files|(?:the |this )?files(?: here| in here)?))?$", summarise_folder),
     rule(r"(?:summari[sz]e|describe|explain|give (?:me )?an? (?:overview|summary) of) (?:the |my )?(?:‹p\d+›|[\w-]+)/? ?(?:folder|directory|dir|package|module|subfolder)$", summarise_folder),
     rule(r"(?:summari[sz]e|describe|overview of) (?:the )?(?:src|tests?|docs?|lib|app|source)$", summarise_folder),
+    rule(rf"(?:give|show|i want|i need|get)\b.*\b(?:rundown|run-?through|walk-?through|overview|introduction|orientation|briefing)\b.*|what(?:'s| is) (?:going on|happening) in {_PROJECT}$", summarise_folder),
     rule(r"what (?:it|this|that)(?:'s| is)?(?: all)? (?:about|for)$|(?:what|which) (?:files?|parts?) (?:is|are|seem|look)?\b.*\b(?:important|main|relevant|interesting|central|key|worth reading)\b.*|where (?:should|do|can) i (?:start|begin)\b.*", summarise_folder),
     rule(r"(?:what(?:'s| is) (?:this|all this|going on here|the point of this)|what do we have here|what am i looking at)(?: about| for)?$", summarise_folder),
 ]  # fmt: skip

@@ -107,6 +107,29 @@ def run_file(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
     return result_text(command, outcome) + waits
 
 
+def run_main(desk: Desk, _ask: Ask, _match: re.Match[str]) -> Script:
+    """The program of the folder: the file that usually starts one."""
+    every = yield from moves.every_path(desk, "Looking for the file that starts it.")
+    found = [p for name in _STARTS for p in every if p.rsplit("/", 1)[-1] == name and "test" not in p]
+    if not found:
+        raise CannotDo(
+            f"No file here is called {', '.join(code(n) for n in _STARTS[:4])} or the like. Name the one to run."
+        )
+    path = min(found, key=lambda p: (p.count("/"), found.index(p)))
+    command = (
+        f"python3 -m {path.removesuffix('.py').replace('/', '.')}"
+        if path.endswith(".py") and "/" in path
+        else run_command(path)
+    )
+    return (yield from run_shell(desk, command))
+
+
+def make_environment(desk: Desk, _ask: Ask, _match: re.Match[str]) -> Script:
+    return (
+        yield from run_shell(desk, "[ -e .venv ] && echo '.venv exists already' || python3 -m venv .venv")
+    )
+
+
 def run_tests(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
     found, command = yield from _test_command(desk)
     if ask.paths and ("pytest" in command or "unittest" in command):
@@ -325,7 +348,23 @@ _RAW = "|".join(
     )
 )
 
+_STARTS = (
+    "main.py",
+    "__main__.py",
+    "app.py",
+    "cli.py",
+    "run.py",
+    "main.js",
+    "index.js",
+    "app.js",
+    "main.go",
+    "main.sh",
+    "run.sh",
+)
+
 RULES: list[Rule] = [
+    rule(r"(?:run|start|launch|execute)\b (?:the |this |my |our )*(?:main (?:script|program|file|module|app)|programs?|project|app|application|main)(?: and .*)?$", run_main),
+    rule(r"(?:create|make|set ?up|add|prepare)\b(?: me)? (?:an? |the )?(?:new |python )*(?:virtual ?env(?:ironment)?|venv)\b.*", make_environment),
     rule(rf"{_RUN}\b (?:me )?(?:all |the |all the |this |my |our |its |these |unit |full |whole |project'?s? |python |available |existing )*(?:tests?|test suites?|specs|unit tests?|test cases?|pytest|tests? (?:in|from|of) .*)\b(?! (?:file|script) ‹p).*", run_tests),
     rule(r"(?:do|are|is|will) (?:the |all |all the |my |our |there )*(?:unit )?(?:tests?|test suite|any failing tests|build)(?: all)? (?:pass|passing|green|ok|work|succeed|fail|failing|broken|red|run).*|(?:which|what) tests? (?:fails?|are failing|is failing|break)s?.*|are there (?:any )?(?:failing|broken) tests.*|check (?:if|whether|that) (?:the |all |all the )*tests? .*|(?:show|find|explain|what is|what's)\b.*\b(?:first |failing |test )(?:failure|failing test|test failure|failing)s?.*|run pytest$|test (?:everything|the (?:code|project|app))$|verify (?:that )?(?:the )?tests.*|why (?:do|does|is|are|did)\b.*\btest(?:s|_\w+)?\b.*\b(?:fail|failing|failed|broken|red)\b.*", run_tests),
     rule(rf"(?:check|validate|verify|lint|are there|is|find|does|test|look for|compile)\b.*\b(?:syntax|compiles?|parse[sd]?|valid (?:python|javascript|code))\b.*|(?:compile) (?:the |all )*(?:{P}|python files?|code).*", check_syntax),

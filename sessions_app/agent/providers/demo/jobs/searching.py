@@ -28,9 +28,10 @@ _TOPICS: list[tuple[str, str, str]] = [
     (r"ports?", r"\b[Pp][Oo][Rr][Tt]\b['\"]?\s*[:=,]?\s*[0-9]{2,5}|(localhost|127\.0\.0\.1|0\.0\.0\.0):[0-9]{2,5}", "ports"),
     (r"trailing (?:white ?space|spaces?)", r"[ \t]+$", "lines with trailing whitespace"),
     (r"(?:merge )?conflict(?: marker)?s?", r"^(<<<<<<<|>>>>>>>) ", "conflict markers"),
+    (r"(?:handles?|catch(?:es)?|raises?|throws?|handling) (?:errors?|exceptions?)|(?:errors?|exceptions?) (?:handling|are handled|get handled|is handled|handled)|error handling|exceptions", r"\bexcept\b|\bcatch ?\(|\braise\b|\bthrow\b|\brescue\b|panic\(", "error handling"),
     (r"functions|methods", r"^\s*(export\s+|pub\s+)?(default\s+|async\s+)?(def|function|func|fn)\s+\w+", "functions"),
     (r"classes", r"^\s*(export\s+|public\s+)?(default\s+|abstract\s+)?class\s+\w+", "classes"),
-    (r"entry ?points?|main (?:function|entry)", r"if __name__ ==|func main\(|fn main\(|int main\(|public static void main|\[project\.scripts\]|\"main\":", "entry points"),
+    (r"entry ?points?", r"if __name__ ==|func main\(|fn main\(|int main\(|public static void main|\[project\.scripts\]|\"main\":", "entry points"),
 ]  # fmt: skip
 
 
@@ -81,6 +82,14 @@ def find_text(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     )
     if ask.quotes:
         wanted = ask.quotes[0]
+    if not ask.quotes and re.match(
+        r"(?:.* )?(?:no|without|not|where|how|why|that|which|missing|broken|unused|bad|wrong|slow|anything|something)\b",
+        wanted,
+        re.I,
+    ):
+        raise CannotDo(
+            f'Not done: “{clip(wanted, 80)}” is a question of meaning, and the search goes by letters. Name the exact text, for example `find "timeout" in all files`.'
+        )
     if not wanted or re.fullmatch(
         r"(?:it|this|that|something|anything|stuff|bugs?|errors?|problems?|issues?|mistakes?)", wanted, re.I
     ):
@@ -383,6 +392,7 @@ _TOPIC_WORDS = "|".join(words for words, _, _ in _TOPICS)
 
 #: Tried before the jobs that count lines and words.
 EARLY_RULES: list[Rule] = [
+    rule(rf"count (?:the |all )*(?:number of )?(?:occurrences|instances|mentions|uses|matches) of (?:the )?(?:word |text |string )?(?P<what>{Q}|{P}|[\w.]+)(?: (?:in|inside|across|within) (?P<where>{P}|.+))?$", find_text),
     rule(rf"(?:count |tell me |find out )?how (?:many times|often) (?:does |is |do |has )?(?:the )?(?:word |text |string )?(?P<what>{Q}|\S+) (?:appear|occur|used|mentioned|come up|show up|written|called)s?(?: (?:in|inside) (?P<where>{P}|.+))?.*$", find_text),
     rule(r"(?:does|do|has|have|is|are)\b.*\b(?:have|has|there)\b(?: any| some| unit| automated)* tests?(?: here| in .*)?$", find_named),
 ]  # fmt: skip

@@ -441,9 +441,10 @@ EARLY_RULES: list[Rule] = [
 RULES: list[Rule] = [
     rule(rf"(?:convert|transform|turn|export|change|render|make|show|print|display|format|translate)\b.*(?:{P}|\bcsv\b|\bit\b).*\b(?:to|into|as|in)\b.*\b(?:markdown|md|json|csv|table|html)\b.*|(?:convert|turn)\b .*{P}.* (?:to|into) {P}.*", convert),
     rule(r"(?:pretty.?print|prettify|beautify|indent|format|reformat|validate|check|verify|lint|parse|is)\b.*(?:\bjson\b|‹p\d+›).*(?:json|valid|well.formed|pretty|indent|syntax|format)?.*(?<!python)$", check_json, lambda ask: "json" in ask.plain().lower()),
+    rule(r"(?:tell me |say |check |see )?(?:if|whether) .*\bjson\b.*", check_json),
     rule(r"(?:.*\b)?(?:are|which|find)\b.*\bjson files?\b.*\b(?:valid|invalid|broken)\b.*", check_json),
-    rule(rf"(?:compare|diff|difference|what(?:'s| is| are) (?:the )?(?:difference|different|diff)|show (?:me )?(?:the )?(?:difference|diff)s?|is|are|how (?:do|does|is|are))\b.*(?:{P}|{Q}).*(?:{P}|{Q}).*", compare),
+    rule(rf"(?:compare|diff|difference|what(?:'s| is| are) (?:the )?(?:differences?|different|diff)|show (?:me )?(?:the )?(?:difference|diff)s?|is|are|how (?:do|does|is|are))\b.*(?:{P}|{Q}).*(?:{P}|{Q}).*", compare),
     rule(r"compare\b.*", compare),
-    rule(rf"(?:(?:give|show|what|describe|summari[sz]e|analy[sz]e|overview|average|mean|sum|total|median|max(?:imum)?|min(?:imum)?|count|how many|list|load|read|open|calculate|compute|find|get|which|tell|stats|statistics|inspect|columns?|rows?|look)\b.*)?(?:\.csv|\bcsv\b|\bcolumns?\b|\brows?\b)(?!.*\b(?:delete|add)\b)(?:.*(?:{P}|csv|\bit\b).*)$", csv_overview),
+    rule(rf"(?:(?:give|show|what|describe|summari[sz]e|analy[sz]e|overview|average|mean|sum|total|median|max(?:imum)?|min(?:imum)?|count|how many|list|load|read|open|calculate|compute|find|get|which|tell|stats|statistics|inspect|columns?|rows?|look)\b.*)?(?:\.csv|\bcsv\b|\bcolumns?\b|\brows?\b)(?!.*\b(?:delete|add)\b)(?:.*(?:{P}|csv|\bit\b).*)$|(?:(?:give|show|get|tell|find|calculate|compute)(?: me)? |what is |what's )?(?:the )?(?:sum|average|mean|median|total|max(?:imum)?|min(?:imum)?) of (?:the )?(?:column )?\w+(?: column)?$", csv_overview),
     rule(rf"(?:(?:give me |show me |what is |what's |calculate |compute |find |get |tell me )?(?:the )?(?:average|mean|sum|total|median|max(?:imum)?|min(?:imum)?|highest|lowest|statistics|stats))\b.*(?:{P}).*", csv_overview),
 ]  # fmt: skip
