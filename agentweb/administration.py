@@ -71,15 +71,26 @@ def import_files(files: list[str], folder: str) -> Iterator[str]:
     try:
         workspace = added_workspace(user, folder)
         for name in files:
-            text = Path(name).read_text(encoding="utf-8")
+            text = session_file(Path(name))
             session = sessions.import_session_text(
                 workspace=workspace, owner=user, text=text, name=Path(name).stem
             )
             yield f"{name}: session {session.key}"
-    except (ServiceError, UnicodeDecodeError) as error:
-        raise Problem(str(error), getattr(error, "remedy", ""), code=USAGE) from error
+    except ServiceError as error:
+        raise Problem(str(error), error.remedy, code=USAGE) from error
     except OSError as error:
         raise Problem(f"{error.filename}: {error.strerror}.", code=NOT_AVAILABLE) from error
+
+
+def session_file(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise Problem(
+            f"{path} is not a session file: it is no UTF-8 text (at byte {error.start + 1}).",
+            "Session files are lines of JSON; name one of those.",
+            code=USAGE,
+        ) from error
 
 
 def export_session(beginning: str) -> bytes:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
+import io
 import json
 import os
 import sys
@@ -19,6 +21,10 @@ Command = Callable[[argparse.Namespace], int]
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; its exit code (0 fine, 1 failed, 2 usage, 3 not available; `prompt` has more)."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that can't show a character must not end the command.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     options = parser().parse_args(arguments)
     if options.data:
         os.environ["AGENTWEB_DATA"] = str(Path(options.data).expanduser().resolve())
@@ -26,14 +32,56 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return command(options)
     except Problem as problem:
-        print(f"agentweb: {problem.message}", file=sys.stderr)
-        if problem.remedy:
-            print(f"  {problem.remedy}", file=sys.stderr)
-        return problem.code
+        return told(problem)
     except BrokenPipeError:
         # Whoever read our output has gone; Python must not complain about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except Exception as error:
+        trouble = known_trouble(error)
+        if trouble is None:
+            raise
+        return told(trouble)
+
+
+def told(problem: Problem) -> int:
+    print(f"agentweb: {problem.message}", file=sys.stderr)
+    if problem.remedy:
+        print(f"  {problem.remedy}", file=sys.stderr)
+    return problem.code
+
+
+def known_trouble(error: Exception) -> Problem | None:
+    """What a person can do about a database or a disk that fails in the middle; None for a fault of ours."""
+    if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES}:
+        where = f" ({error.filename})" if error.filename else ""
+        return Problem(f"{error.strerror}{where}.", "Free some space or mend the rights, then try again.")
+    if "django.db" in sys.modules:
+        from django.db import DatabaseError
+
+        from agentweb.database_upgrade import explained
+
+        if isinstance(error, DatabaseError):
+            return explained(error)
+    return None
+
+
+def standard_input() -> str:
+    """All of it. A `Problem` for what is no text."""
+    # Python's word for a closed one; its type does not tell.
+    if not sys.stdin:
+        raise Problem(
+            "Standard input is closed.", "Give the prompt as an argument, or pipe it in.", code=USAGE
+        )
+    content = sys.stdin.buffer.read()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Problem(
+            f"What came on standard input is not UTF-8 text (at byte {error.start + 1}).",
+            "Put it into a file in the folder and name the file in the prompt.",
+            code=USAGE,
+        ) from error
 
 
 def parser() -> argparse.ArgumentParser:
@@ -141,7 +189,7 @@ def up_command(options: argparse.Namespace) -> int:
 def prompt_command(options: argparse.Namespace) -> int:
     from agentweb.prompt import Request, prompt
 
-    text = sys.stdin.read() if options.text == "-" else options.text
+    text = standard_input() if options.text == "-" else options.text
     return prompt(
         Request(
             text=text,

@@ -41,14 +41,16 @@ class Printer(Protocol):
 
 
 class Follower:
-    """Follows a submitted prompt to the end of its run; `error` says afterwards what went wrong, if it did."""
+    """Follows a submitted prompt to the end of its run; `error` and `error_kind` say afterwards what
+    went wrong, `cut_short` whether the last answer reached the model's limit."""
 
     def __init__(self, session: Session, submission: Submission, printer: Printer) -> None:
         self.session = session
         self.queued: QueuedMessage | None = submission.queued
         self.run: Run | None = submission.run
         self.printer = printer
-        self.error = ""
+        self.error = self.error_kind = ""
+        self.cut_short = False
         newest = (
             Entry.objects.filter(session=session).order_by("-seq").values_list("seq", flat=True).first() or 0
         )
@@ -147,6 +149,8 @@ class Follower:
     def tell_entries(self) -> None:
         for entry in Entry.objects.filter(session=self.session, seq__gt=self.seq).order_by("seq"):
             self.seq = entry.seq
+            if entry.role == "assistant":
+                self.cut_short = entry.record["message"].get("stopReason") == "length"
             self.printer.entry(entry.record)
 
     def finish(self, run: Run, *, drained: bool) -> str:
@@ -154,7 +158,7 @@ class Follower:
             for event in self.live_events(run):
                 self.take(event)
         self.tell_entries()
-        self.error = run.error
+        self.error, self.error_kind = run.error, run.error_kind
         self.printer.end(aborted=run.status in {Run.Status.STOPPED, Run.Status.INTERRUPTED})
         return run.status
 

@@ -23,7 +23,9 @@ from agentweb.supervisor import Options, Supervisor, uses_external_broker
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+    from agentweb.following import Follower
     from sessions_app.models import Session, Workspace
+    from sessions_app.services.sessions import ModelChoice
 
 # A server that has just been started needs a while.
 BROKER_SECONDS = 30.0
@@ -167,7 +169,7 @@ def submit_and_follow(request: Request, interruption: Interruption) -> int:
     except BrokenPipeError:
         stop_unless_served(session, user)
         raise
-    return told(outcome, follower.error)
+    return told(outcome, follower)
 
 
 def chosen_session(user: User, request: Request) -> Session:
@@ -179,8 +181,7 @@ def chosen_session(user: User, request: Request) -> Session:
         choices = sessions.available_models(user)
         choice = next((c for c in choices if request.model in {f"{c.provider}/{c.model}", c.model}), None)
         if choice is None:
-            known = ", ".join(f"{c.provider}/{c.model}" for c in choices)
-            raise Problem(f"There is no model {request.model!r}.", f"There are: {known}.", code=USAGE)
+            raise unknown_model(request.model, choices)
     if not request.session:
         workspace = added_workspace(user, request.workspace)
         return sessions.create_session(
@@ -195,6 +196,17 @@ def chosen_session(user: User, request: Request) -> Session:
             session=session, author=user, provider=choice.provider, model=choice.model
         )
     return session
+
+
+def unknown_model(wanted: str, choices: list[ModelChoice]) -> Problem:
+    """Names the models that would answer, and how to get more."""
+    usable = ", ".join(choice.value for choice in choices if not choice.missing_key)
+    more = ""
+    if any(choice.missing_key for choice in choices):
+        more = " More with a key: the Keys page, or ANTHROPIC_API_KEY."
+    if wanted.startswith("openai-compatible/"):
+        more = " Models of your own server are named on the Keys page, or in OPENAI_COMPATIBLE_MODELS."
+    return Problem(f"There is no model {wanted!r}.", f"There are: {usable}.{more}", code=USAGE)
 
 
 def added_workspace(user: User, folder: str) -> Workspace:
@@ -240,9 +252,19 @@ def stop_unless_served(session: Session, user: User) -> None:
         stop(session, user)
 
 
-def told(outcome: str, error: str) -> int:
-    """The exit code; what went wrong goes to standard error."""
+def told(outcome: str, follower: Follower) -> int:
+    """The exit code; what went wrong and what to do goes to standard error."""
+    from sessions_app.agent.remedies import remedy_of
+
     code = {"completed": 0, "limited": CEILING, "stopped": STOPPED}.get(outcome, FAILED)
-    if code and error:
-        print(f"agentweb: {error}", file=sys.stderr)
+    if code and follower.error:
+        print(f"agentweb: {follower.error}", file=sys.stderr)
+        if remedy := remedy_of(follower.error_kind):
+            print(f"  {remedy}", file=sys.stderr)
+    if code in {FAILED, CEILING}:
+        print(f"  Everything up to here is kept in session {follower.session.key}.", file=sys.stderr)
+    if not code and follower.cut_short:
+        print("agentweb: The answer reached the model's limit for one reply.", file=sys.stderr)
+        print("  Go on with: agentweb prompt --session "
+              f"{str(follower.session.key)[:8]} \"Go on\"", file=sys.stderr)  # fmt: skip
     return code

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from sessions_app import entry_log
+from sessions_app.agent.remedies import remedy_of
 from sessions_app.core.entries import Kind
 from sessions_app.core.messages import blocks_of, number_of, text_of
 from sessions_app.fragments import wording
@@ -156,8 +157,17 @@ def _ending(entry: Entry, message: Json, around: Surroundings) -> Json | None:
         "kind": "error",
         "text": one_line(first, 300),
         "rest": rest.strip(),
+        "remedy": remedy_of(_fault_kind(message)),
         "kept": bool(blocks_of(message.get("content"))),
     }
+
+
+def _fault_kind(message: Json) -> str:
+    """The kind of the provider's fault, where the loop has noted it."""
+    diagnostics = message.get("diagnostics")
+    found = diagnostics if isinstance(diagnostics, list) else []
+    kinds = (it.get("kind") for it in found if isinstance(it, dict) and it.get("type") == "provider_error")
+    return next((kind for kind in kinds if isinstance(kind, str)), "")
 
 
 def _since_parent(entry: Entry) -> str:

@@ -91,7 +91,8 @@ def checked_words(text: str, images: Sequence[Json] = ()) -> str:
         )
     if "\0" in text:
         raise BadInput(
-            "This looks like binary data (it holds NUL characters).", "Attach it as a file instead."
+            "This looks like binary data (it holds NUL characters).",
+            "Put it into a file in the folder and name the file.",
         )
     return text
 
@@ -121,7 +122,10 @@ def stop_run(*, session: Session, author: Any, return_queue: bool = False) -> St
 
 
 def raise_and_continue(*, session: Session, author: Any) -> Run:
-    """Go on from the leaf after a ceiling (doubled), an interruption, a stop or a failure. Raises Conflict."""
+    """Go on from the leaf after a ceiling (doubled), an interruption, a stop, a failure or an answer cut short.
+
+    Raises Conflict when there is nothing to go on with, NotAllowed.
+    """
     if problem := local_execution_problem():
         raise NotAllowed(problem)
     with write_transaction():
@@ -129,10 +133,18 @@ def raise_and_continue(*, session: Session, author: Any) -> Run:
         if Run.objects.active().filter(session=locked).exists():
             raise Conflict("A job is running already.")
         newest = Run.objects.filter(session=locked, kind=Run.Kind.PROMPT).order_by("-pk").first()
-        if newest is None or newest.status not in _ENDED_BADLY:
+        if newest is None or not (newest.status in _ENDED_BADLY or _cut_short(locked)):
             raise Conflict("There is nothing to continue: the last job ended by itself.", "Send a message.")
         limited = newest.status == Run.Status.LIMITED
         return start_run(locked, author, limits_of=newest if limited else None)
+
+
+def _cut_short(session: Session) -> bool:
+    """Did the answer at the leaf reach the model's limit for one reply?"""
+    leaf = session.leaf
+    if leaf is None or leaf.role != "assistant":
+        return False
+    return bool(leaf.record["message"].get("stopReason") == "length")
 
 
 def edit_queued(*, session: Session, author: Any, queued_id: int, text: str) -> QueuedMessage:

@@ -7,6 +7,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -77,6 +78,7 @@ def composer_facts(request: HttpRequest, query: str) -> dict[str, Any]:
         "model": sessions.default_model(request.user),
         "jobs": SUGGESTED_JOBS,
         "key": uuid.uuid4().hex,
+        "largest": settings.MAX_PROMPT_BYTES,
         "tour": TOUR.exists(),
     }
 

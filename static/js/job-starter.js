@@ -1,11 +1,14 @@
 // The empty composer: Enter sends, another folder shows its own page with the words kept, chosen images are named.
 
+import { refuseLongText } from "long-text";
+
 class JobStarter extends HTMLElement {
   connectedCallback() {
     this.addEventListener("keydown", this.#keyed);
     this.addEventListener("change", this.#changed);
     const kept = sessionStorage.getItem("agentweb-begin");
     sessionStorage.removeItem("agentweb-begin");
+    refuseLongText(this.#text, this.dataset.largest, (words) => this.#tell(words));
     if (kept && !this.#text.value) this.#text.value = kept;
     // On touch screens the keyboard would cover the page before anybody has read it.
     const wanted = kept || location.hash === "#text" || matchMedia("(pointer: fine)").matches;
@@ -35,9 +38,13 @@ class JobStarter extends HTMLElement {
       location.assign(folders + encodeURIComponent(event.target.value));
     }
     if (event.target.name === "images") {
-      this.querySelector("[data-attached]").textContent = [...event.target.files].map((file) => file.name).join(", ");
+      this.#tell([...event.target.files].map((file) => file.name).join(", "));
     }
   };
+
+  #tell(words) {
+    this.querySelector("[data-attached]").textContent = words;
+  }
 }
 
 customElements.define("job-starter", JobStarter);

@@ -2,6 +2,7 @@
 // the server has them; until then they are kept here and say so.
 
 import { AttachedImages } from "attached-images";
+import { megabytes, refuseLongText } from "long-text";
 import { MessageDraft } from "message-draft";
 
 class PromptComposer extends HTMLElement {
@@ -16,6 +17,7 @@ class PromptComposer extends HTMLElement {
     this.#field = this.querySelector("textarea");
     this.#draft = new MessageDraft(this.dataset.session);
     this.#images = new AttachedImages(this.querySelector("[type=file]"), this.querySelector(".composer__images"), (words) => this.#tell(words));
+    refuseLongText(this.#field, this.dataset.largest, (words) => this.#tell(words));
     if (!this.#field.value) this.#field.value = this.#draft.text;
     this.#measure();
     this.#form.addEventListener("submit", this.#submitted, { capture: true });
@@ -153,10 +155,6 @@ class PromptComposer extends HTMLElement {
   #tell(words) {
     this.querySelector(".composer__size").textContent = words;
   }
-}
-
-function megabytes(bytes) {
-  return `${(Number(bytes) / 1_000_000).toFixed(1)} MB`;
 }
 
 customElements.define("prompt-composer", PromptComposer);
