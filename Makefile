@@ -66,7 +66,8 @@ soak: setup ## hours of work and faults, compressed (ARGS="--minutes 10")
 	$(BIN)/python -m bench.soak $(ARGS)
 
 bench: setup ## time and memory of the paths that matter
-	$(BIN)/python -m bench $(ARGS)
+	$(BIN)/python -m bench.live $(ARGS)
+	$(BIN)/python -m bench.streaming $(ARGS)
 
 snapshots: setup ## renew the stored snapshots; review the difference like code
 	$(BIN)/python -m pytest -m "not browser and not services" --snapshot-update
