@@ -16,6 +16,7 @@ from sessions_app.entry_log.importing import import_records
 from sessions_app.entry_log.reading import (
     Siblings,
     Window,
+    active_rows,
     find_by_id,
     is_on_path,
     load_context,
@@ -32,6 +33,7 @@ __all__ = [
     "LeafMoved",
     "Siblings",
     "Window",
+    "active_rows",
     "append",
     "append_locked",
     "append_record",

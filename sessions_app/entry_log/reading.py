@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sessions_app.core import projection
 from sessions_app.core.projection import Context
+from sessions_app.entry_log.active_path import load_core_path
 from sessions_app.models import Entry, Segment, Session
 
 
@@ -73,14 +74,8 @@ def load_context(session: Session, *, leaf: Entry | None = None) -> Context:
         leaf = session.leaf
     if leaf is None:
         return projection.project([])
-    from_depth = 0
-    if leaf.compaction_seq is not None:
-        wanted = Entry.objects.filter(session_id=leaf.session_id)
-        compaction = wanted.only("depth", "kept_seq").get(seq=leaf.compaction_seq)
-        from_depth = compaction.depth
-        if compaction.kept_seq is not None:
-            from_depth = wanted.only("depth").get(seq=compaction.kept_seq).depth
-    context = projection.project([row.as_core() for row in load_path(leaf, from_depth=from_depth)])
+    from_depth = _active_depth(leaf)
+    context = projection.project(load_core_path(leaf, from_depth))
     if from_depth == 0:
         return context
     above = Entry.objects.filter(session_id=leaf.session_id)
@@ -92,6 +87,24 @@ def load_context(session: Session, *, leaf: Entry | None = None) -> Context:
         level = projection.thinking_level_of([above.get(seq=leaf.thinking_seq).as_core()])
         context = dataclasses.replace(context, thinking_level=level)
     return context
+
+
+def active_rows(leaf: Entry) -> list[Entry]:
+    """The part of the leaf's path that its projection is made of: from the newest compaction's kept boundary on.
+
+    In path order, so the compaction stands where it was written, behind what it keeps.
+    """
+    return load_path(leaf, from_depth=_active_depth(leaf))
+
+
+def _active_depth(leaf: Entry) -> int:
+    if leaf.compaction_seq is None:
+        return 0
+    wanted = Entry.objects.filter(session_id=leaf.session_id)
+    compaction = wanted.only("depth", "kept_seq").get(seq=leaf.compaction_seq)
+    if compaction.kept_seq is None:
+        return compaction.depth
+    return wanted.only("depth").get(seq=compaction.kept_seq).depth
 
 
 def load_window(
