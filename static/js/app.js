@@ -59,6 +59,15 @@ function reach(field) {
   });
 }
 
+// ---- a server that was updated under an open page -------------------------------------------------------
+
+document.addEventListener("agentweb:version", () => {
+  const notices = document.getElementById("notices");
+  if (notices.querySelector("[data-reload]")) return;
+  notices.append(document.getElementById("new-version").content.cloneNode(true));
+  notices.querySelector("[data-reload]").addEventListener("click", () => location.reload());
+});
+
 // ---- clicks that need no element of their own ----------------------------------------------------------
 
 document.addEventListener("click", (event) => {

@@ -178,3 +178,15 @@ def test_a_restarted_web_server_is_found_again(
     expect(page.locator("#live")).to_contain_text("before after")
     expect(page.locator("#entry-2")).to_be_visible()
     driver("end")
+
+
+def test_a_tab_left_open_over_an_update_keeps_its_draft_and_offers_a_reload(page: Page, session: str) -> None:
+    page.get_by_role("textbox", name="Message").fill("half a thought")
+    page.evaluate(
+        "document.querySelector('session-stream')"
+        ".dispatchEvent(new CustomEvent('agentweb:version', {bubbles: true, detail: {version: '99'}}))"
+    )
+    expect(page.get_by_text("The server has a new version. Your draft is kept.")).to_be_visible()
+    page.get_by_role("button", name="Reload").click()
+    expect(page.locator("#connection")).to_have_text("Connected")
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("half a thought")
