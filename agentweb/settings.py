@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 from importlib import metadata
@@ -14,6 +15,12 @@ from django.core.exceptions import ImproperlyConfigured
 # Celery's application must exist wherever Django does, or tasks would be sent to no broker.
 import agentweb.celery  # noqa: F401
 from agentweb.data_directory import SOCKET_NAME, runtime_directory
+from sessions_app.core.compaction_settings import (
+    DEFAULT_KEEP_RECENT_TOKENS,
+    DEFAULT_RESERVE_TOKENS,
+    resolve,
+)
+from sessions_app.core.errors import MalformedPayload
 
 
 def env(name: str, default: str = "") -> str:
@@ -49,6 +56,33 @@ def env_int(name: str, default: int) -> int:
 
 def env_list(name: str, default: str = "") -> list[str]:
     return [part.strip() for part in env(name, default).split(",") if part.strip()]
+
+
+def env_choice(name: str, default: str, choices: tuple[str, ...]) -> str:
+    value = env(name, default)
+    if value not in choices:
+        raise ImproperlyConfigured(f"{name} must be one of {', '.join(choices)}, not {value!r}.")
+    return value
+
+
+def compaction_settings() -> dict[str, Any]:
+    """The `compaction` object of spec 02 §10 from the environment. A value that can't be is refused at start."""
+    found: dict[str, Any] = {
+        "enabled": env_bool("AGENTWEB_COMPACTION_ENABLED", True),
+        "reserveTokens": env_int("AGENTWEB_COMPACTION_RESERVE_TOKENS", DEFAULT_RESERVE_TOKENS),
+        "keepRecentTokens": env_int("AGENTWEB_COMPACTION_KEEP_RECENT_TOKENS", DEFAULT_KEEP_RECENT_TOKENS),
+    }
+    text = env("AGENTWEB_COMPACTION_MODEL_OVERRIDES", "{}")
+    try:
+        found["modelOverrides"] = json.loads(text)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"AGENTWEB_COMPACTION_MODEL_OVERRIDES is not JSON: {error}") from error
+    try:
+        for model in [None, *found["modelOverrides"]]:
+            resolve({"compaction": found}, model)
+    except (MalformedPayload, TypeError) as error:
+        raise ImproperlyConfigured(f"AGENTWEB_COMPACTION_*: {error}") from error
+    return found
 
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -132,6 +166,24 @@ DEMO_PACE = env_int("AGENTWEB_DEMO_PACE", 35)
 # A script (JSON file) that the scripted provider plays: tests only, refused when unset.
 SCRIPTED_PROVIDER_FILE = env("AGENTWEB_SCRIPT")
 MAX_PROMPT_BYTES = env_int("AGENTWEB_MAX_PROMPT_BYTES", 1_000_000)
+
+# --- Compaction and retries -------------------------------------------------------------------------
+
+# Merged over the defaults of spec 02 §10; the overrides are JSON: {"provider/model": {"reserveTokens": 30000}}.
+COMPACTION = compaction_settings()
+# When the provider refuses even the summary request as too large: never, recovery (after an overflow), always.
+COMPACTION_EXTRACTIVE = env_choice(
+    "AGENTWEB_COMPACTION_EXTRACTIVE", "recovery", ("never", "recovery", "always")
+)
+BRANCH_SUMMARY = {
+    "reserveTokens": env_int("AGENTWEB_BRANCH_SUMMARY_RESERVE_TOKENS", 16384),
+    "skipPrompt": not env_bool("AGENTWEB_BRANCH_SUMMARY_ASK", True),
+}
+# A passing fault of the provider is tried again so often, after base, 2·base, 4·base … milliseconds.
+RETRY_ENABLED = env_bool("AGENTWEB_RETRY_ENABLED", True)
+RETRY_MAX = env_int("AGENTWEB_RETRY_MAX", 3)
+RETRY_BASE_MS = env_int("AGENTWEB_RETRY_BASE_MS", 2000)
+RETRY_LONGEST_MS = env_int("AGENTWEB_RETRY_LONGEST_MS", 60_000)
 
 # --- Providers --------------------------------------------------------------------------------------
 

@@ -35,15 +35,20 @@ from sessions_app.core.messages import user_message
 from sessions_app.core.system_prompt_log import system_patch
 from sessions_app.models import QueuedMessage, Run
 from sessions_app.runner.active_run import ActiveRun
+from sessions_app.runner.aftermath import Aftermath, Next, Step
+from sessions_app.runner.compaction import Compactor
 from sessions_app.runner.execution_policy import local_execution_problem
+from sessions_app.runner.extensions import hooks_of
 from sessions_app.runner.providers import CannotStart, close_provider, open_provider
 from sessions_app.runner.settling import announce_settled, settle
+from sessions_app.runner.summary_writer import retry_policy
 
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
 _PASSES_WITHOUT_END = 1000
+_WAIT_FOR_AN_ANSWER = frozenset({"user", "toolResult", "custom", "bashExecution"})
 
 
 class PromptRun:
@@ -63,11 +68,21 @@ class PromptRun:
     def drive(self) -> None:
         """Passes until nothing is left to do (04 §1), then settled."""
         active = self.active
+        if self._was_for_words_that_are_gone():
+            settle(active)
+            announce_settled(active)
+            return
         parts = self._parts()
+        self._aftermath = self._make_aftermath(parts)
         sandbox: LocalSandbox = parts["sandbox"]
         try:
+            self._record_system_prompt()
+            self._aftermath.before_first_request()
             for _ in range(_PASSES_WITHOUT_END):
-                self._one_pass(parts)
+                following = self._one_pass(parts)
+                if self._aftermath.carry_out(following):
+                    continue
+                self._tell_before_settling(parts["hooks"])
                 if settle(active):
                     break
         finally:
@@ -76,11 +91,33 @@ class PromptRun:
             close_provider(parts["provider"])
         announce_settled(active)
 
-    def _one_pass(self, parts: Json) -> None:
-        self.active.outcome = Run.Status.COMPLETED
-        self._record_system_prompt()
+    def _was_for_words_that_are_gone(self) -> bool:
+        """It was started to deliver what was queued, and that has been taken back."""
+        request = json.loads(self.run.request or "{}")
+        queued = QueuedMessage.objects.filter(session_id=self.session.pk)
+        return bool(request.get("deliver")) and not queued.exists()
+
+    def _make_aftermath(self, parts: Json) -> Aftermath:
+        compactor = Compactor(
+            self.active,
+            provider=parts["provider"],
+            model=parts["model"],
+            thinking_level=self.session.thinking_level,
+            hooks=parts["hooks"],
+        )
+        return Aftermath(self.active, compactor, parts["model"], retry_policy())
+
+    def _tell_before_settling(self, hooks: Hooks) -> None:
+        """The repaired projection is what the hook sees (02 §2)."""
+        if hooks.has("agent_before_settle"):
+            hooks.agent_before_settle({"type": "agent_before_settle", "messages": self._context()})
+
+    def _one_pass(self, parts: Json) -> Next:
+        """One pass of the loop; what was decided to follow it."""
+        self.active.outcome, self.active.error, self.active.error_kind = Run.Status.COMPLETED, "", ""
+        self._following = Next(Step.NOTHING)
         loop = run_agent(
-            inputs=[],
+            inputs=self._opening_words(),
             context=self._context,
             poll_steering=lambda: self._poll(QueuedMessage.Mode.STEER),
             poll_follow_ups=lambda: self._poll(QueuedMessage.Mode.FOLLOW_UP),
@@ -89,10 +126,22 @@ class PromptRun:
             session_id=str(self.session.key),
             limits=self._limits(),
             thinking_level=self.session.thinking_level,
+            prepare_turn=self._prepare_turn,
             **parts,
         )
         for event in loop:
             self._take(event)
+        return self._following
+
+    def _prepare_turn(self) -> None:
+        self._aftermath.between_turns(self._delivering)
+
+    def _opening_words(self) -> list[Json]:
+        """A queued follow-up where nothing else waits for an answer; steering is asked for by the loop itself."""
+        if QueuedMessage.objects.filter(session_id=self.session.pk, mode=QueuedMessage.Mode.STEER).exists():
+            return []
+        roles = [message.get("role") for message in self._context() if message.get("role") != "system"]
+        return [] if roles and roles[-1] in _WAIT_FOR_AN_ANSWER else self._poll(QueuedMessage.Mode.FOLLOW_UP)
 
     def _take(self, event: LoopEvent) -> None:
         match event:
@@ -103,7 +152,9 @@ class PromptRun:
                 self._send(event.to_wire() | {"answer": self.answers})
             case AgentEnded():
                 self._pass_ended(event)
-                self._send(event.to_wire() | {"messages": []})
+                self._following = self._aftermath.decide(event)
+                wire = {"messages": [], "willRetry": self._following.will_retry}
+                self._send(event.to_wire() | wire)
             case LimitReached(kind=kind, value=value):
                 self.active.outcome = Run.Status.LIMITED
                 self.active.error = _limit_words(kind, value)
@@ -113,7 +164,9 @@ class PromptRun:
                 logger.info("request repaired: %s", "; ".join(repairs), extra={"run": self.run.pk})
                 self._send(event.to_wire())
             case TurnEnded():
-                Run.objects.filter(pk=self.run.pk).update(turns=self.answers)
+                Run.objects.filter(pk=self.run.pk).update(
+                    turns=self.answers, tokens=self.active.tokens, cost=self.active.cost
+                )
                 self._send({"type": "turn_end"})
             case _:
                 self._send(event.to_wire())
@@ -135,6 +188,7 @@ class PromptRun:
             type(entry).objects.filter(pk=entry.pk).update(author_id=author)
         if delivered is not None:
             live.notify(self.session.pk, "queue")
+        self._aftermath.stored(message)
         self._send(
             {"type": "message_end", "seq": entry.seq, "entryId": entry.entry_id, "role": message.get("role")}
         )
@@ -143,11 +197,7 @@ class PromptRun:
         last = next((m for m in reversed(event.messages) if m.get("role") == "assistant"), None)
         reason = last.get("stopReason") if last else None
         if self.active.stop.is_set():
-            interrupted = self.active.stop.reason in {"shutdown", "lease lost"}
-            self.active.outcome = Run.Status.INTERRUPTED if interrupted else Run.Status.STOPPED
-            if interrupted:
-                self.active.error = "The server was stopped in the middle. What had been written is kept."
-                self.active.error_kind = "interrupted"
+            self.active.end_as_stopped()
         elif reason == "error":
             self.active.outcome = Run.Status.FAILED
             self.active.error = (
@@ -183,7 +233,9 @@ class PromptRun:
         started = run.started_at or timezone.now()
         deadline = int(started.timestamp() * 1000) + run.max_seconds * 1000 if run.max_seconds else None
         turns = max(1, run.max_turns - self.answers) if run.max_turns else None
-        return Limits(max_turns=turns, deadline_ms=deadline, max_cost=run.max_cost or None)
+        # Summaries and failed attempts count too.
+        cost = max(0.0, run.max_cost - self.active.cost) if run.max_cost else None
+        return Limits(max_turns=turns, deadline_ms=deadline, max_cost=cost)
 
     def _parts(self) -> Json:
         """Everything the loop is given. Raises CannotStart with what a person can do."""
@@ -223,7 +275,7 @@ class PromptRun:
             "system": render_sections(self._sections),
             "tools": tools,
             "sandbox": sandbox,
-            "hooks": Hooks(),
+            "hooks": hooks_of(self.session),
         }
 
 

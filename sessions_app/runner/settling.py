@@ -37,6 +37,7 @@ def settle(active: ActiveRun) -> bool:
         ):
             return False
         close_open_calls(session, active.run, reason=STOPPED_CALL)
+        Run.objects.filter(pk=active.run.pk).update(tokens=active.tokens, cost=active.cost)
         end_run(active.run, session, status=active.outcome, error=active.error, error_kind=active.error_kind)
     return True
 

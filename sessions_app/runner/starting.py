@@ -73,7 +73,7 @@ def begin_what_waits(ended: Run, session: Session) -> None:
         return
     queued = QueuedMessage.objects.filter(session=session).select_related("author").first()
     if ended.kind != Run.Kind.PROMPT and queued is not None:
-        start_run(session, queued.author)
+        start_run(session, queued.author, request={"deliver": True})
 
 
 def _wake_for(run: Run) -> None:

@@ -1,0 +1,490 @@
+"""One compaction from plan to entry: the order of spec 02 §2, every attempt recorded, nothing stored that gains nothing."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from sessions_app import entry_log
+from sessions_app.agent.hooks import Hooks
+from sessions_app.agent.models_catalogue import ModelInfo
+from sessions_app.agent.providers.base import Provider
+from sessions_app.agent.summarizer import SummaryCancelled, SummaryFailed
+from sessions_app.core.compaction import CompactionPlan, plan_compaction
+from sessions_app.core.compaction_settings import CompactionSettings
+from sessions_app.core.entries import Entry as CoreEntry
+from sessions_app.core.entries import Kind
+from sessions_app.core.errors import NothingToCompact
+from sessions_app.core.projection import Context, project
+from sessions_app.core.system_prompt_log import checkpoint
+from sessions_app.core.times import iso_of
+from sessions_app.core.tokens import estimate_messages
+from sessions_app.models import CompactionAttempt, Entry, Run
+from sessions_app.runner import progress_guard
+from sessions_app.runner.active_run import ActiveRun
+from sessions_app.runner.carried import Carried, carried_block, texts_to_carry, without_carried
+from sessions_app.runner.compaction_rules import compaction_settings
+from sessions_app.runner.settling import open_calls
+from sessions_app.runner.summary_writer import SummaryWriter
+from sessions_app.transactions import write_transaction
+
+Json = dict[str, Any]
+Outcome = CompactionAttempt.Outcome
+Reason = CompactionAttempt.Reason
+
+HALTED = "halted"
+_FAILED_WORDS = {
+    Reason.MANUAL: "Compaction failed: ",
+    Reason.THRESHOLD: "Auto-compaction failed: ",
+    Reason.OVERFLOW: "Context overflow recovery failed: ",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """The active part of a leaf's path as rows, as entries of the core, and as the model sees it."""
+
+    leaf: Entry
+    rows: list[Entry]
+    path: list[CoreEntry]
+    context: Context
+
+    def depth_of(self, entry_id: str | None) -> int:
+        """Of the first entry with that id; below the leaf when nothing is kept."""
+        for row, core in zip(self.rows, self.path, strict=True):
+            if core.id == entry_id:
+                return row.depth
+        return self.leaf.depth + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Attempted:
+    """What came of it: an outcome of CompactionAttempt or HALTED, the entry if there is one, and why not."""
+
+    outcome: str
+    entry: Entry | None = None
+    error: str = ""
+
+    @property
+    def succeeded(self) -> bool:
+        return self.outcome == Outcome.COMPACTED
+
+
+class _NotApplied(Exception):  # noqa: N818 - it reads as a sentence where it is raised
+    """The summary is there, but storing it would not help or is not possible now."""
+
+    def __init__(self, message: str, outcome: str, after: int | None = None) -> None:
+        super().__init__(message)
+        self.outcome, self.after = outcome, after
+
+
+@dataclass(slots=True)
+class _Made:
+    """What will be stored, by a model, by rule or by an extension."""
+
+    summary: str
+    first_kept_entry_id: str | None
+    tokens_before: int
+    usage: Json | None
+    details: Any
+    from_hook: bool = False
+
+
+@dataclass(slots=True)
+class _Going:
+    """An attempt under way."""
+
+    reason: str
+    branch: Branch
+    plan: CompactionPlan
+    row: CompactionAttempt
+    instructions: str = ""
+    will_retry: bool = False
+    began: float = field(default_factory=time.monotonic)
+    from_hook: bool = False
+
+
+def read_branch(leaf: Entry) -> Branch:
+    rows = entry_log.active_rows(leaf)
+    path = [row.as_core() for row in rows]
+    return Branch(leaf, rows, path, project(path))
+
+
+def plan_for(branch: Branch, rules: CompactionSettings) -> CompactionPlan:
+    """The core's plan, its previous summary without what was carried. Raises NothingToCompact."""
+    plan = plan_compaction(branch.path, rules, branch.context)
+    return replace(plan, previous_summary=without_carried(plan.previous_summary))
+
+
+class Compactor:
+    """Compacts the branch of one run, with the provider and model the run has."""
+
+    def __init__(
+        self,
+        active: ActiveRun,
+        *,
+        provider: Provider,
+        model: ModelInfo,
+        thinking_level: str,
+        hooks: Hooks,
+        before_end: Callable[[Attempted], None] = lambda attempted: None,
+    ) -> None:
+        self._active = active
+        self._provider = provider
+        self._model = model
+        self._thinking_level = thinking_level
+        self._hooks = hooks
+        self._before_end = before_end
+        self.settings = compaction_settings(model)
+        self.limit = model.context_window - self.settings.reserve_tokens
+
+    def branch(self) -> Branch | None:
+        """As it is now; None for a session without an entry."""
+        session = self._active.run.session
+        session.refresh_from_db(fields=["leaf"])
+        return read_branch(session.leaf) if session.leaf is not None else None
+
+    def by_hand(self, instructions: str) -> Attempted:
+        """A person asked for it (CT-01): works whatever the guard or the settings say."""
+        self._announce({"type": "compaction_start", "reason": Reason.MANUAL})
+        branch = self.branch()
+        try:
+            if branch is None:
+                raise NothingToCompact("Nothing to compact: the session is empty.")
+            plan = plan_for(branch, self.settings)
+        except NothingToCompact as nothing:
+            return self._failed(Reason.MANUAL, Attempted(Outcome.NOTHING, error=str(nothing)))
+        return self._carry_out(self._begun(Reason.MANUAL, branch, plan, instructions=instructions))
+
+    def automatic(self, reason: str, *, will_retry: bool = False) -> Attempted:
+        """At the threshold, or to recover from an overflow; silent where there is nothing to do (02 §2)."""
+        branch = self.branch()
+        plan = self._automatic_plan(branch, reason) if branch is not None else None
+        if branch is None or plan is None:
+            return Attempted(Outcome.NOTHING)
+        halted = progress_guard.halted_by(branch.leaf)
+        carried = self._to_carry(branch, plan.first_kept_entry_id)
+        prediction = progress_guard.predict(
+            plan,
+            branch.context,
+            self.limit,
+            carried=-(-len(carried_block(carried, self._model.context_window)) // 4),
+        )
+        if halted is not None:
+            expected = progress_guard.worst_case(prediction, halted)
+            if progress_guard.is_blocked(
+                halted, branch.leaf, self._model, self._settings_text(), reason, expected
+            ):
+                return self._refused(reason, halted.halts)
+        if not prediction.gains:
+            words = progress_guard.why_no_gain(prediction.before, prediction.after)
+            self._record_unpaid(reason, branch, plan, words)
+            self._announce({"type": "compaction_paused", "message": words})
+            return self._refused(reason, words)
+        self._announce({"type": "compaction_start", "reason": reason})
+        return self._carry_out(self._begun(reason, branch, plan, will_retry=will_retry))
+
+    def _automatic_plan(self, branch: Branch, reason: str) -> CompactionPlan | None:
+        """After an overflow, less is kept where the usual budget leaves nothing to summarise: a window may be small."""
+        try:
+            return plan_for(branch, self.settings)
+        except NothingToCompact:
+            smaller = min(self.settings.keep_recent_tokens, self._model.context_window // 4)
+            if reason != Reason.OVERFLOW or smaller == self.settings.keep_recent_tokens:
+                return None
+        try:
+            return plan_for(branch, replace(self.settings, keep_recent_tokens=smaller))
+        except NothingToCompact:
+            return None
+
+    def _to_carry(self, branch: Branch, first_kept: str | None) -> list[Carried]:
+        return texts_to_carry(branch.leaf, branch.depth_of(first_kept))
+
+    def _settings_text(self) -> str:
+        return progress_guard.settings_text(self._model, self.settings)
+
+    # --- one attempt ---
+
+    def _begun(
+        self,
+        reason: str,
+        branch: Branch,
+        plan: CompactionPlan,
+        *,
+        instructions: str = "",
+        will_retry: bool = False,
+    ) -> _Going:
+        row = CompactionAttempt.objects.create(**self._facts(reason, branch), instructions=instructions)
+        return _Going(reason, branch, plan, row, instructions, will_retry)
+
+    def _facts(self, reason: str, branch: Branch) -> Json:
+        return {
+            "session_id": self._active.session_pk,
+            "run": self._active.run,
+            "leaf": branch.leaf,
+            "reason": reason,
+            "provider": self._model.provider,
+            "model": self._model.id,
+            "settings": self._settings_text(),
+            "tokens_before": progress_guard.measure(branch.context),
+        }
+
+    def _record_unpaid(self, reason: str, branch: Branch, plan: CompactionPlan, words: str) -> None:
+        CompactionAttempt.objects.create(
+            **self._facts(reason, branch), outcome=Outcome.NOT_SMALLER, halts=words, error=words
+        )
+
+    def _carry_out(self, going: _Going) -> Attempted:
+        writer = SummaryWriter(
+            self._provider,
+            self._model,
+            thinking_level=self._thinking_level,
+            stop=self._active.stop,
+            announce=self._announce,
+            source="compaction",
+            reason=going.reason,
+        )
+        try:
+            made = self._made(going, writer)
+            entry, context = self._stored(going, made)
+        except SummaryCancelled:
+            return self._ended_without(going, writer, Outcome.CANCELLED, "")
+        except SummaryFailed as failure:
+            return self._ended_without(going, writer, Outcome.FAILED, _reason_of(failure))
+        except entry_log.LeafMoved:
+            words = "the conversation went on elsewhere meanwhile."
+            return self._ended_without(going, writer, Outcome.FAILED, words)
+        except _NotApplied as refusal:
+            return self._ended_without(going, writer, refusal.outcome, str(refusal), after=refusal.after)
+        finally:
+            self._active.count(writer.usage)
+        self._hooks.session_compact(
+            {
+                "type": "session_compact",
+                "compactionEntry": entry.record,
+                "fromExtension": made.from_hook,
+                "reason": going.reason,
+                "willRetry": going.will_retry,
+            }
+        )
+        attempted = Attempted(Outcome.COMPACTED, entry)
+        self._before_end(attempted)
+        self._announce(
+            {
+                "type": "compaction_end",
+                "reason": going.reason,
+                "result": _result(entry, estimate_messages(context.messages)),
+                "aborted": False,
+                "willRetry": going.will_retry,
+            }
+        )
+        going.row.refresh_from_db(fields=["halts"])
+        if going.row.halts:
+            self._announce({"type": "compaction_paused", "message": going.row.halts})
+        return attempted
+
+    def _made(self, going: _Going, writer: SummaryWriter) -> _Made:
+        plan = going.plan
+        answer = self._hooks.session_before_compact(
+            {
+                "type": "session_before_compact",
+                "preparation": _preparation(plan),
+                "branchEntries": [core.record for core in going.branch.path],
+                "customInstructions": going.instructions or None,
+                "reason": going.reason,
+                "willRetry": going.will_retry,
+                "signal": self._active.stop,
+            }
+        )
+        if answer.get("cancel"):
+            raise SummaryCancelled
+        if isinstance(answer.get("compaction"), dict):
+            own = answer["compaction"]
+            going.from_hook = True
+            made = _Made(
+                str(own.get("summary") or ""),
+                own.get("firstKeptEntryId"),
+                int(own.get("tokensBefore") or plan.tokens_before),
+                own.get("usage"),
+                own.get("details"),
+                from_hook=True,
+            )
+        else:
+            by_rule = settings.COMPACTION_EXTRACTIVE == "always" or (
+                settings.COMPACTION_EXTRACTIVE == "recovery" and going.reason == Reason.OVERFLOW
+            )
+            summary = writer.compaction(plan, going.instructions, by_rule=by_rule)
+            made = _Made(
+                summary.text, plan.first_kept_entry_id, plan.tokens_before, writer.usage, summary.details
+            )
+        carried = self._to_carry(going.branch, made.first_kept_entry_id)
+        made.summary += carried_block(carried, self._model.context_window)
+        return made
+
+    def _stored(self, going: _Going, made: _Made) -> tuple[Entry, Context]:
+        """The entry and the context it gives. Raises what keeps it from being stored."""
+        now = timezone.now()
+        milliseconds = int(now.timestamp() * 1000)
+        entry_id = uuid.uuid4().hex[:8]
+        fields: Json = {
+            "type": Kind.COMPACTION,
+            "id": entry_id,
+            "summary": made.summary,
+            "firstKeptEntryId": made.first_kept_entry_id or entry_id,
+            "tokensBefore": made.tokens_before,
+            "systemMessage": checkpoint(going.branch.context.messages, timestamp=milliseconds),
+            "usage": made.usage,
+            "details": made.details,
+        }
+        fields = {name: value for name, value in fields.items() if value is not None}
+        fields["fromHook"] = made.from_hook
+        preview = CoreEntry(
+            {**fields, "parentId": going.branch.path[-1].id, "timestamp": iso_of(milliseconds)}
+        )
+        context = project([*going.branch.path, preview])
+        before, after = progress_guard.measure(going.branch.context), progress_guard.measure(context)
+        if after >= before:
+            words = f"it would not make the context smaller ({before:,} tokens before, {after:,} after)."
+            raise _NotApplied(words, Outcome.NOT_SMALLER, after)
+        with write_transaction():
+            session = entry_log.lock_session(self._active.session_pk)
+            self._active.assert_owned()
+            # Whoever asks for a stop holds this row too: either the compaction is in, or it is cancelled.
+            asked = Run.objects.filter(pk=self._active.run.pk, stop_requested=True).exists()
+            if asked or self._active.stop.is_set():
+                raise SummaryCancelled
+            if open_calls(session):
+                raise _NotApplied("a tool call is still open.", Outcome.FAILED)
+            entry = self._active.store(fields)
+            assert entry is not None  # noqa: S101 - only a queued message may have been taken back
+            self._finish_row(
+                going,
+                Outcome.COMPACTED,
+                made.usage,
+                entry=entry,
+                after=after,
+                halts=self._halts(going, context, before, after),
+            )
+        return entry, context
+
+    def _halts(self, going: _Going, context: Context, before: int, after: int) -> str:
+        if after > self.limit:
+            return progress_guard.why_too_big(context, self._model, self.limit)
+        if going.reason != Reason.MANUAL and before - after < progress_guard.smallest_gain(before):
+            return progress_guard.why_no_gain(before, after)
+        return ""
+
+    def _finish_row(
+        self,
+        going: _Going,
+        outcome: str,
+        usage: Json | None,
+        *,
+        entry: Entry | None = None,
+        after: int | None = None,
+        halts: str = "",
+        error: str = "",
+    ) -> None:
+        CompactionAttempt.objects.filter(pk=going.row.pk).update(
+            outcome=outcome,
+            entry=entry,
+            tokens_after=after,
+            halts=halts,
+            error=error[:4000],
+            usage=json.dumps(usage) if usage else "",
+            duration_ms=int((time.monotonic() - going.began) * 1000),
+        )
+
+    # --- endings without an entry ---
+
+    def _ended_without(
+        self, going: _Going, writer: SummaryWriter, outcome: str, why: str, *, after: int | None = None
+    ) -> Attempted:
+        automatic = going.reason != Reason.MANUAL
+        halts = ""
+        if outcome == Outcome.FAILED and automatic:
+            halts = (
+                f"Automatic compaction failed: {why} It has stopped on this branch until the context has grown; "
+                "compact by hand, or choose another model."
+            )
+        elif outcome == Outcome.NOT_SMALLER and automatic:
+            halts = progress_guard.why_no_gain(going.row.tokens_before, after or going.row.tokens_before)
+        self._finish_row(going, outcome, writer.usage, after=after, halts=halts, error=why)
+        attempted = Attempted(outcome, error=_FAILED_WORDS[Reason(going.reason)] + why if why else "")
+        self._failed(going.reason, attempted, from_hook=going.from_hook)
+        if halts:
+            self._announce({"type": "compaction_paused", "message": halts})
+        return attempted
+
+    def _refused(self, reason: str, words: str) -> Attempted:
+        """Not tried: at the threshold without a word, since the run can still go on."""
+        attempted = Attempted(HALTED, error=words)
+        return attempted if reason == Reason.THRESHOLD else self._failed(reason, attempted)
+
+    def _failed(self, reason: str, attempted: Attempted, *, from_hook: bool = False) -> Attempted:
+        aborted = attempted.outcome == Outcome.CANCELLED
+        words = {} if aborted else {"errorMessage": attempted.error}
+        self._before_end(attempted)
+        self._announce(
+            {"type": "compaction_end", "reason": reason, "aborted": aborted, "willRetry": False, **words}
+        )
+        self._hooks.session_compact_failed(
+            {
+                "type": "session_compact_failed",
+                "reason": reason,
+                **words,
+                "aborted": aborted,
+                "willRetry": False,
+                "fromExtension": from_hook,
+            }
+        )
+        return attempted
+
+    def give_up(self, words: str) -> None:
+        """The one recovery did not help: told like a failed compaction, without another one (02 §2)."""
+        self._failed(Reason.OVERFLOW, Attempted(HALTED, error=words))
+
+    def _announce(self, wire: Json) -> None:
+        self._active.stream.add(wire)
+
+
+def _reason_of(failure: SummaryFailed) -> str:
+    if failure.kind == "error":
+        return failure.provider_message or "the provider gave no reason."
+    return str(failure)
+
+
+def _preparation(plan: CompactionPlan) -> Json:
+    operations = plan.file_operations
+    return {
+        "messagesToSummarize": [item.message for item in plan.history],
+        "turnPrefixMessages": [item.message for item in plan.span_prefix],
+        "isSplitTurn": plan.splits_span,
+        "previousSummary": plan.previous_summary,
+        "fileOps": {
+            "read": sorted(operations.read),
+            "written": sorted(operations.written),
+            "edited": sorted(operations.edited),
+        },
+        "tokensBefore": plan.tokens_before,
+        "firstKeptEntryId": plan.first_kept_entry_id,
+        "settings": {
+            "enabled": plan.settings.enabled,
+            "reserveTokens": plan.settings.reserve_tokens,
+            "keepRecentTokens": plan.settings.keep_recent_tokens,
+        },
+    }
+
+
+def _result(entry: Entry, tokens_after: int) -> Json:
+    record = entry.record
+    names = ("summary", "firstKeptEntryId", "tokensBefore", "usage", "details")
+    found = {name: record[name] for name in names if name in record}
+    return {**found, "estimatedTokensAfter": tokens_after, "seq": entry.seq}
