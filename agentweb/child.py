@@ -18,6 +18,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from agentweb import go_ahead
+
 # How long an orphan may take to save what it was doing.
 ORPHAN_SECONDS = 8.0
 PR_SET_PDEATHSIG = 1
@@ -45,7 +47,7 @@ def take_standard_input() -> int:
 def end_with_parent(watched: int, orphaned: Callable[[], None] | None = None) -> None:
     """Waits for the pipe to close, then ends this process: politely, and after a while for certain."""
     while os.read(watched, 1024):
-        pass
+        go_ahead.given.set()
     if orphaned:
         orphaned()
     os.kill(os.getpid(), signal.SIGTERM)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -13,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+
+from agentweb import go_ahead
 
 LOG_BYTES = 5 * 1024 * 1024
 PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
@@ -31,13 +34,19 @@ class ChildSpec:
 
 
 class Child:
-    """A process of the supervisor. All methods are for the one thread that supervises."""
+    """A process of the supervisor. All methods are for the one thread that supervises.
 
-    def __init__(self, spec: ChildSpec, environment: dict[str, str], log: Path, *, echo: bool) -> None:
+    With `waits` it imports what it needs but does nothing before `go_ahead`.
+    """
+
+    def __init__(
+        self, spec: ChildSpec, environment: dict[str, str], log: Path, *, echo: bool, waits: bool = False
+    ) -> None:
         self.spec = spec
         self.environment = environment
         self.log = log
         self.echo = echo
+        self.waits = waits
         self.process: subprocess.Popen[bytes] | None = None
         self.failures = 0
         self.started = 0.0
@@ -52,7 +61,7 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env=self.environment,
+            env=self.environment | ({go_ahead.VARIABLE: "1"} if self.waits else {}),
             # A Ctrl-C in the terminal is for the supervisor, which knows the right order.
             start_new_session=True,
         )
@@ -61,6 +70,14 @@ class Child:
         self.last_lines.clear()
         assert self.process.stdout is not None  # noqa: S101  (PIPE, for the type checker)
         threading.Thread(target=self.keep_output, args=(self.process.stdout,), daemon=True).start()
+
+    def go_ahead(self) -> None:
+        """What it waited for is there; also for the process that follows this one, should it have died."""
+        self.waits = False
+        if self.process is not None and self.process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self.process.stdin.write(b"\n")
+                self.process.stdin.flush()
 
     def keep_output(self, output: BinaryIO) -> None:
         """Writes what the process says to its log, of which one older part is kept."""

@@ -7,7 +7,8 @@ import os
 import threading
 import time
 
-from agentweb.preparation import set_up_django
+from agentweb import go_ahead
+from agentweb.preparation import importing, set_up_django
 
 logger = logging.getLogger(__name__)
 
@@ -17,11 +18,15 @@ SWEEP_SECONDS = 2.0
 def serve_pages() -> int:
     """Serves pages and sockets at AGENTWEB_HOST and AGENTWEB_PORT until SIGTERM."""
     set_up_django()
-    # Daphne installs its reactor when it is imported; before anything else of Twisted.
-    from daphne.endpoints import build_endpoint_description_strings
-    from daphne.server import Server
-    from django.conf import settings
+    with importing():
+        # Daphne installs its reactor when it is imported; before anything else of Twisted.
+        from daphne.endpoints import build_endpoint_description_strings
+        from daphne.server import Server
+        from django.conf import settings
 
+        import sessions_app.routing  # noqa: F401
+    go_ahead.given.wait()
+    # Only now: making the application looks through the static files.
     from agentweb.asgi import application
 
     threading.Thread(target=sweep_forever, daemon=True, name="run recovery").start()
@@ -44,10 +49,15 @@ def serve_pages() -> int:
 
 def sweep_forever() -> None:
     """Recovery of runs, beside the worker's own: it must also happen while no worker lives."""
+    from django.conf import settings
     from django.db import DatabaseError, close_old_connections
+    from django.utils.module_loading import import_string
 
     from sessions_app.runner import recovery
 
+    time.sleep(SWEEP_SECONDS)
+    # Pages are served by now; the first prompt need not wait for this.
+    import_string(settings.TASKS_APPLICATION)
     while True:
         time.sleep(SWEEP_SECONDS)
         try:
@@ -64,9 +74,12 @@ def work(threads: int | None = None) -> int:
     # Celery would run the system checks, which load all pages: memory and a second for nothing.
     os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
     set_up_django()
-    from django.conf import settings
+    with importing():
+        from celery.apps import worker  # noqa: F401
+        from django.conf import settings
 
-    from agentweb.celery import app
+        import sessions_app.tasks  # noqa: F401
+        from agentweb.celery import app
 
     app.worker_main(
         [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,6 @@ from typing import Any
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
-# Celery's application must exist wherever Django does, or tasks would be sent to no broker.
-import agentweb.celery  # noqa: F401
 from agentweb.data_directory import SOCKET_NAME, runtime_directory
 from sessions_app.core.compaction_settings import (
     DEFAULT_KEEP_RECENT_TOKENS,
@@ -111,13 +110,20 @@ def secret_key() -> str:
         pass
     DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
     value = secrets.token_urlsafe(64)
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text(encoding="ascii").strip()
+    # Several processes may start at once: linked when it is whole, and only the first one's link succeeds.
+    own = path.with_name(f".secret_key.{os.getpid()}")
+    descriptor = os.open(own, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         file.write(value)
-    return value
+    try:
+        os.link(own, path)
+    except FileExistsError:
+        pass
+    except OSError:
+        # A file system without hard links.
+        own.replace(path)
+    own.unlink(missing_ok=True)
+    return path.read_text(encoding="ascii").strip()
 
 
 # --- Who may reach it -------------------------------------------------------------------------------
@@ -241,6 +247,8 @@ def celery_broker(url: str) -> str:
 
 
 CELERY_BROKER_URL = celery_broker(REDIS_URL)
+# The Celery application that hands runs to workers: imported where something is sent, not with Django.
+TASKS_APPLICATION = "agentweb.celery.app"
 CELERY_TASK_IGNORE_RESULT = True
 # A tool call runs at most once: no redelivery by the broker. Runs have a lease in the database instead.
 CELERY_TASK_ACKS_LATE = False
@@ -264,19 +272,20 @@ WORKER_THREADS = env_int("AGENTWEB_WORKER_THREADS", 64)
 # --- Django -----------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "daphne",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "channels",
     "django_htmx",
     "template_partials",
     "sessions_app",
 ]
+if sys.argv[1:2] == ["runserver"]:
+    # They change that command; elsewhere daphne's 0.15 s and 10 MB would be for nothing.
+    INSTALLED_APPS = ["daphne", "whitenoise.runserver_nostatic", *INSTALLED_APPS]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

@@ -1,7 +1,8 @@
 """`agentweb up`: broker, worker and web server as children of one small process that outlives none of them.
 
-Order: hold the data directory, start the broker, prepare (database, static files) in a process that ends
-again, start worker and web server, wait until the pages answer. Nothing here imports Django: what idles all
+Order: hold the data directory, let the web server import what it needs, start the broker, prepare (database,
+static files) in a process that ends again, let the web server begin, start the worker, wait until the pages
+answer. Nothing here imports Django: what idles all
 day should be small. Recovery of runs sweeps in the worker and in the web server, so it also happens while one
 of them is dead.
 """
@@ -87,6 +88,8 @@ class Supervisor:
         options = self.options
         write_server(options.data, RunningServer(os.getpid(), options.host, self.port if options.web else 0))
         (options.data / "logs").mkdir(exist_ok=True, mode=0o700)
+        # It takes the longest to start, so it starts first, and waits for the word before it does anything.
+        web = self.add(ChildSpec("web server", ("web",), 5.0), waits=True) if options.web else None
         if not uses_external_broker():
             self.start_broker()
         self.time("broker")
@@ -94,11 +97,12 @@ class Supervisor:
         self.time("database and static files")
         if self.stopping.is_set():
             return
+        if web:
+            web.go_ahead()
         workers = ["--workers", str(options.workers)] if options.workers else []
         self.add(ChildSpec("worker", ("worker", *workers), WORKER_STOP_SECONDS))
-        if options.web:
-            self.add(ChildSpec("web server", ("web",), 5.0))
-            self.wait_for_pages()
+        if web:
+            self.wait_for_pages(web)
         self.time("web server")
 
     def start_broker(self) -> None:
@@ -165,14 +169,14 @@ class Supervisor:
             os.close(reading)
             os.close(writing)
 
-    def wait_for_pages(self) -> None:
+    def wait_for_pages(self, web: Child) -> None:
         deadline = time.monotonic() + READY_SECONDS
         while not self.stopping.is_set() and not pages_answer(self.options.host, self.port):
             self.tend()
             self.refuse_broken_children()
             if time.monotonic() > deadline:
-                raise does_not_start(self.children[-1])
-            self.stopping.wait(0.1)
+                raise does_not_start(web)
+            self.stopping.wait(0.02)
 
     def refuse_broken_children(self) -> None:
         """Nobody waits for a process that dies again and again; a server that has been up goes on trying."""
@@ -213,9 +217,9 @@ class Supervisor:
             AGENTWEB_PORT=str(self.port),
         )
 
-    def add(self, spec: ChildSpec) -> Child:
+    def add(self, spec: ChildSpec, *, waits: bool = False) -> Child:
         log = self.options.data / "logs" / f"{spec.name.replace(' ', '-')}.log"
-        child = Child(spec, self.environment(), log, echo=self.options.verbose)
+        child = Child(spec, self.environment(), log, echo=self.options.verbose, waits=waits)
         self.children.append(child)
         child.start()
         return child

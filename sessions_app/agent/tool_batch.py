@@ -18,7 +18,7 @@ from sessions_app.agent.request_content import clean_value
 from sessions_app.agent.result_images import with_usable_images
 from sessions_app.agent.sandboxes.base import Sandbox, SandboxError
 from sessions_app.agent.stop import StopSignal
-from sessions_app.agent.tools import prepare_arguments
+from sessions_app.agent.tools.arguments import prepare_arguments
 from sessions_app.agent.tools.base import Tool, ToolError, ToolResult
 
 logger = logging.getLogger(__name__)

@@ -6,11 +6,10 @@ import json
 import logging
 from typing import Any
 
-from celery import current_app
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
-from kombu.exceptions import OperationalError
+from django.utils.module_loading import import_string
 
 from sessions_app import live
 from sessions_app.models import QueuedMessage, Run, Session
@@ -24,8 +23,12 @@ RUN_TASK = "sessions_app.run"
 
 def enqueue(run_id: int) -> None:
     """Hand a run to whichever worker is free. Never raises: the sweep tries again when the broker is back."""
+    # Celery is imported by the first who sends: most of what imports this module never does.
+    from kombu.exceptions import OperationalError
+
+    tasks = import_string(settings.TASKS_APPLICATION)
     try:
-        current_app.send_task(RUN_TASK, args=[run_id], retry=False)
+        tasks.send_task(RUN_TASK, args=[run_id], retry=False)
     except (OSError, OperationalError) as error:
         logger.warning("the broker did not take run %s: %s", run_id, error)
 

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from sessions_app.agent.tools.arguments import prepare_arguments
+from importlib import import_module
+
 from sessions_app.agent.tools.base import Tool
-from sessions_app.agent.tools.bash import BashTool
-from sessions_app.agent.tools.edit import EditTool
-from sessions_app.agent.tools.find import FindTool
-from sessions_app.agent.tools.grep import GrepTool
-from sessions_app.agent.tools.ls import LsTool
-from sessions_app.agent.tools.read import ReadTool
-from sessions_app.agent.tools.write import WriteTool
 
-__all__ = ["DEFAULT_TOOLS", "create_tools", "prepare_arguments"]
+__all__ = ["DEFAULT_TOOLS", "create_tools"]
 
-_TOOLS: dict[str, type[Tool]] = {
-    tool.name: tool for tool in (ReadTool, BashTool, EditTool, WriteTool, GrepTool, FindTool, LsTool)
+# Imported when they are made: who only shows what tools said does not need them.
+_TOOLS = {
+    "read": "ReadTool",
+    "bash": "BashTool",
+    "edit": "EditTool",
+    "write": "WriteTool",
+    "grep": "GrepTool",
+    "find": "FindTool",
+    "ls": "LsTool",
 }
-DEFAULT_TOOLS: tuple[str, ...] = tuple(_TOOLS)
+DEFAULT_TOOLS = tuple(_TOOLS)
 
 
 def create_tools(names: tuple[str, ...] = DEFAULT_TOOLS) -> list[Tool]:
     """The tools of these names, in their order. An unknown name raises KeyError."""
-    return [_TOOLS[name]() for name in names]
+    return [_create(name, _TOOLS[name]) for name in names]
+
+
+def _create(module: str, kind: str) -> Tool:
+    made: Tool = getattr(import_module(f"{__name__}.{module}"), kind)()
+    return made

@@ -13,7 +13,8 @@ from sessions_app.agent.sandboxes import processes
 from sessions_app.agent.sandboxes.base import ExecResult
 from sessions_app.agent.sandboxes.local import LocalSandbox
 from sessions_app.agent.stop import StopSignal
-from sessions_app.agent.tools import create_tools, prepare_arguments
+from sessions_app.agent.tools import create_tools
+from sessions_app.agent.tools.arguments import prepare_arguments
 from sessions_app.agent.tools.base import Json, ToolResult
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from sessions_app.agent.tools import DEFAULT_TOOLS, create_tools, prepare_arguments
+from sessions_app.agent.tools import DEFAULT_TOOLS, create_tools
+from sessions_app.agent.tools.arguments import prepare_arguments
 from sessions_app.agent.tools.base import ToolError
 
 
