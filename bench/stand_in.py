@@ -35,7 +35,7 @@ import contextlib
 import json
 import re
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,10 +61,13 @@ ERRORS = {
 
 @dataclass
 class Plan:
-    """What one answer consists of. `rate` is deltas per second, 0 for no pause; `end` how it ends."""
+    """What one answer consists of. `rate` is deltas per second, 0 for no pause; `end` how it ends.
 
-    text: list[str] = field(default_factory=list)
-    thinking: str = ""
+    `text` and `thinking` may be made while they are sent.
+    """
+
+    text: Iterable[str] = field(default_factory=list)
+    thinking: str | Iterable[str] = ""
     calls: list[tuple[str, Json]] = field(default_factory=list)
     rate: float = 0.0
     end: str = "stop"  # stop | length | refuse | error | cut | silent
@@ -208,10 +211,12 @@ class Anthropic:
         if plan.thinking:
             block: Json = {"type": "thinking", "thinking": "", "signature": ""}
             yield self._event("content_block_start", {"index": index, "content_block": block})
-            yield self._delta(index, {"type": "thinking_delta", "thinking": plan.thinking})
+            for thought in _pieces(plan.thinking):
+                written += len(thought) // 4
+                yield self._delta(index, {"type": "thinking_delta", "thinking": thought})
             yield self._delta(index, {"type": "signature_delta", "signature": SIGNATURE})
             yield self._event("content_block_stop", {"index": index})
-            index, written = index + 1, written + len(plan.thinking) // 4
+            index += 1
         if plan.text:
             yield self._event(
                 "content_block_start", {"index": index, "content_block": {"type": "text", "text": ""}}
@@ -261,9 +266,10 @@ class ChatCompletions:
 
     def stream(self, plan: Plan, size: int) -> Iterator[bytes]:
         yield self._chunk({"role": "assistant", "content": ""})
-        written = len(plan.thinking) // 4
-        if plan.thinking:
-            yield self._chunk({"reasoning_content": plan.thinking})
+        written = 0
+        for thought in _pieces(plan.thinking):
+            written += len(thought) // 4
+            yield self._chunk({"reasoning_content": thought})
         for word in plan.text:
             written += 1
             yield self._chunk({"content": word})
@@ -342,6 +348,12 @@ def _tool_name(tool: Json) -> str:
     return str(tool.get("name") or (tool.get("function") or {}).get("name") or "")
 
 
+def _pieces(thinking: str | Iterable[str]) -> Iterable[str]:
+    if isinstance(thinking, str):
+        return [thinking] if thinking else []
+    return thinking
+
+
 def _in_words(text: str) -> list[str]:
     return re.findall(r"\S+\s*", text) or [text]
 
@@ -367,9 +379,9 @@ async def _paced(pieces: Iterator[bytes], rate: float) -> AsyncIterator[bytes]:
 
 
 @contextlib.contextmanager
-def running_stand_in(port: int = 0) -> Iterator[StandIn]:
-    """A server in a thread of its own, for tests and benchmarks in the same process."""
-    server = StandIn()
+def running_stand_in(port: int = 0, server: StandIn | None = None) -> Iterator[StandIn]:
+    """A server in a thread of its own, for tests and benchmarks in the same process; `server` may be a special one."""
+    server = server or StandIn()
     loop = asyncio.new_event_loop()
     ready = threading.Event()
     stop = asyncio.Event()
@@ -380,6 +392,8 @@ def running_stand_in(port: int = 0) -> Iterator[StandIn]:
             await stop.wait()
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
             task.cancel()
+        # Here, because the caller's thread may have a running loop of its own.
+        await loop.shutdown_asyncgens()
 
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),), name="stand-in", daemon=True)
     thread.start()
@@ -390,7 +404,6 @@ def running_stand_in(port: int = 0) -> Iterator[StandIn]:
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join(10)
-        loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
 
 
