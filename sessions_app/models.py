@@ -243,7 +243,7 @@ class Run(models.Model):
     stop_author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
-    # The unfinished answer, written every 2 s: what is shown and kept should the worker and the stream both die.
+    # The unfinished answer, never 2 s old: what is shown and kept should the worker and the stream both die.
     checkpoint = models.TextField(default="", blank=True)
     error = models.TextField(default="", blank=True)
     error_kind = models.CharField(max_length=30, default="", blank=True)
