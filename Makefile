@@ -1,7 +1,7 @@
 # The same words as everywhere: setup, run, check, test, fix. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run check test fix soak bench snapshots screenshots conformance lock clean
+.PHONY: help setup run check test fix soak bench providers-check snapshots screenshots conformance lock clean
 MAKEFLAGS += --no-print-directory
 
 # The first Python of at least 3.11 that can make virtual environments.
@@ -18,7 +18,7 @@ PROSE = README.md CONTRIBUTING.md CHANGELOG.md $(wildcard ARCHITECTURE.md) docs
 ARGS ?=
 
 help: ## list these commands
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /  make \1|/' | \
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1|/' | \
 		while IFS='|' read -r name text; do printf '%-20s %s\n' "$$name" "$$text"; done
 
 .venv/bin/python:
@@ -62,12 +62,15 @@ fix: setup ## repair what lint and format can repair
 	$(BIN)/ruff format .
 	find templates sessions_app -name '*.html' -exec $(BIN)/djade {} +
 
-soak: setup ## hours of work and faults, compressed (ARGS="--minutes 10")
+soak: setup ## many sessions under faults, long forms of properties (ARGS="--seed 123 --runs 1": one again)
 	$(BIN)/python -m bench.soak $(ARGS)
 
 bench: setup ## time and memory of the paths that matter
 	$(BIN)/python -m bench.live $(ARGS)
 	$(BIN)/python -m bench.streaming $(ARGS)
+
+providers-check: setup ## jobs against LiteLLM's proxy, a server that is not ours (installs it into .data)
+	$(BIN)/python -m bench.providers_check
 
 snapshots: setup ## renew the stored snapshots; review the difference like code
 	$(BIN)/python -m pytest -m "not browser and not services" --snapshot-update
