@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -371,9 +372,15 @@ class Listening:
         self.calls: list[tuple[str, dict[str, Any]]] = []
         hooks = Hooks()
         for name in ("session_before_compact", "session_compact", "session_compact_failed"):
-            reply = answer if name == "session_before_compact" else None
-            hooks.add(name, lambda event, name=name, reply=reply: self.calls.append((name, event)) or reply)  # type: ignore[misc]
+            hooks.add(name, self._listener(name, answer if name == "session_before_compact" else None))
         monkeypatch.setattr(compaction_run, "hooks_of", lambda session: hooks)
+
+    def _listener(self, name: str, answer: dict[str, Any] | None) -> Callable[[dict[str, Any]], Any]:
+        def heard(event: dict[str, Any]) -> dict[str, Any] | None:
+            self.calls.append((name, event))
+            return answer
+
+        return heard
 
     def names(self) -> list[str]:
         return [name for name, _ in self.calls]

@@ -56,7 +56,7 @@ def append(
     """
     with write_transaction():
         session = lock_session(session_id)
-        if not isinstance(expected_leaf_seq, _AnyLeaf) and not _continues(session, expected_leaf_seq):
+        if not isinstance(expected_leaf_seq, _AnyLeaf) and not continues(session, expected_leaf_seq):
             raise LeafMoved
         return append_locked(session, fields, run=run, author=author)
 
@@ -117,7 +117,7 @@ def iso_time(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
 
 
-def _continues(session: Session, expected_seq: int | None) -> bool:
+def continues(session: Session, expected_seq: int | None) -> bool:
     """Is there nothing but metadata between the expected entry and the leaf?"""
     leaf = session.leaf
     while leaf is not None and leaf.seq != expected_seq and leaf.kind in METADATA_KINDS:

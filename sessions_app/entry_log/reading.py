@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sessions_app.core import projection
+from sessions_app.core.entries import Entry as CoreEntry
 from sessions_app.core.projection import Context
 from sessions_app.entry_log.active_path import load_core_path
 from sessions_app.models import Entry, Segment, Session
@@ -89,12 +90,12 @@ def load_context(session: Session, *, leaf: Entry | None = None) -> Context:
     return context
 
 
-def active_rows(leaf: Entry) -> list[Entry]:
+def active_path(leaf: Entry) -> list[CoreEntry]:
     """The part of the leaf's path that its projection is made of: from the newest compaction's kept boundary on.
 
-    In path order, so the compaction stands where it was written, behind what it keeps.
+    In path order, so the compaction stands where it was written, behind what it keeps; the last is the leaf.
     """
-    return load_path(leaf, from_depth=_active_depth(leaf))
+    return load_core_path(leaf, _active_depth(leaf))
 
 
 def _active_depth(leaf: Entry) -> int:

@@ -49,18 +49,18 @@ _FAILED_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """The active part of a leaf's path as rows, as entries of the core, and as the model sees it."""
+    """The active part of a leaf's path, and what the model sees of it."""
 
     leaf: Entry
-    rows: list[Entry]
     path: list[CoreEntry]
     context: Context
 
     def depth_of(self, entry_id: str | None) -> int:
         """Of the first entry with that id; below the leaf when nothing is kept."""
-        for row, core in zip(self.rows, self.path, strict=True):
+        top = self.leaf.depth + 1 - len(self.path)
+        for place, core in enumerate(self.path):
             if core.id == entry_id:
-                return row.depth
+                return top + place
         return self.leaf.depth + 1
 
 
@@ -112,9 +112,8 @@ class _Going:
 
 
 def read_branch(leaf: Entry) -> Branch:
-    rows = entry_log.active_rows(leaf)
-    path = [row.as_core() for row in rows]
-    return Branch(leaf, rows, path, project(path))
+    path = entry_log.active_path(leaf)
+    return Branch(leaf, path, project(path))
 
 
 def plan_for(branch: Branch, rules: CompactionSettings) -> CompactionPlan:

@@ -10,6 +10,7 @@ from typing import Final
 from sessions_app import live
 from sessions_app.models import Run
 from sessions_app.runner.active_run import ActiveRun, LeaseLost, claim
+from sessions_app.runner.branch_summary_run import BranchSummaryRun
 from sessions_app.runner.compaction_run import compact_by_hand
 from sessions_app.runner.heartbeat import heartbeat
 from sessions_app.runner.prompt_run import PromptRun
@@ -21,6 +22,7 @@ logger = logging.getLogger(__name__)
 _WORK: Final[dict[str, Callable[[ActiveRun], None]]] = {
     Run.Kind.PROMPT: lambda active: PromptRun(active).drive(),
     Run.Kind.COMPACTION: compact_by_hand,
+    Run.Kind.BRANCH_SUMMARY: lambda active: BranchSummaryRun(active).drive(),
 }
 
 

@@ -117,7 +117,7 @@ def preview(*, session: Session) -> Preview:
     try:
         plan = plan_for(branch, rules)
     except NothingToCompact as nothing:
-        return _impossible(str(nothing), before, len(branch.rows), model, limit)
+        return _impossible(str(nothing), before, len(branch.path), model, limit)
     first_kept_depth = branch.depth_of(plan.first_kept_entry_id)
     carried = texts_to_carry(branch.leaf, first_kept_depth)
     block = carried_block(carried, model.context_window)
@@ -130,8 +130,8 @@ def preview(*, session: Session) -> Preview:
         possible=True,
         problem="",
         summarised=len(going),
-        kept=sum(1 for row in branch.rows if row.depth >= first_kept_depth),
-        first_kept=next((row for row in branch.rows if row.depth == first_kept_depth), None),
+        kept=branch.leaf.depth + 1 - first_kept_depth,
+        first_kept=entry_log.find_by_id(session.pk, plan.first_kept_entry_id),
         splits_span=plan.splits_span,
         carried=[item.entry for item in carried],
         tokens_before=before,

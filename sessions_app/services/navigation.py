@@ -6,41 +6,109 @@ from dataclasses import dataclass
 from typing import Any
 
 from sessions_app import entry_log
-from sessions_app.core.messages import text_of
+from sessions_app.agent.models_catalogue import describe_model
+from sessions_app.core.entries import Kind
+from sessions_app.core.navigation import speaks_for_user, words_of
 from sessions_app.models import Entry, Run, Session
+from sessions_app.runner.branch_summary_run import Leaving, leaving, plan_of, preparation, tell_moved
+from sessions_app.runner.extensions import hooks_of
+from sessions_app.runner.starting import start_run
 from sessions_app.services import commands
 from sessions_app.services.errors import BadInput, Conflict
 from sessions_app.services.runs import Submission, checked_words, submit_prompt
 from sessions_app.transactions import write_transaction
 
+SUMMARISE = ("none", "summarise", "custom")
+_LONGEST_LABEL = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Navigated:
-    """Where the session stands now, and the text that goes back into an empty composer."""
+    """Where the session stands now, and the text that goes back into an empty composer.
+
+    With a `run` the leaf moves when that has written its summary; until then it stands where it stood.
+    """
 
     leaf: Entry | None
     text: str = ""
+    run: Run | None = None
 
 
-def navigate(*, session: Session, author: Any, entry: Entry) -> Navigated:
-    """Stand on an entry; on one of the user's or an extension's messages: before it, its text returned (01 TR-01..04).
+def navigate(
+    *,
+    session: Session,
+    author: Any,
+    entry: Entry,
+    summarise: str = "none",
+    instructions: str = "",
+    replace: bool = False,
+    label: str = "",
+    key: str = "",
+) -> Navigated:
+    """Stand on an entry; on one of the user's or an extension's messages: before it, its text returned (01 TR-01..06).
 
+    `summarise` (03 BS-02, BS-03): none, summarise, or custom with `instructions` as a focus, or with `replace` in
+    place of the sections. Where nothing is left behind that a summary could tell, there is none (BS-07, BS-15).
     Nothing is deleted. Raises Conflict while a run is active, BadInput for an entry of another session.
     """
     if entry.session_id != session.pk:
         raise BadInput("That entry belongs to another session.")
+    focus, tidy = _checked(summarise, instructions, label)
     with write_transaction():
         locked = entry_log.lock_session(session.pk)
+        if (earlier := commands.earlier_result(author, key)) is not None:
+            return _repeated(locked, entry, earlier)
         refuse_while_running(locked)
-        text = returned_text(entry)
-        if text is None:
-            target: Entry | None = entry
-        else:
-            target = entry.parent
-        if (target.pk if target else None) != locked.leaf_id:
-            entry_log.move_leaf(locked, target)
+        move = leaving(locked.leaf, entry)
+        if summarise != "none" and _has_something_to_tell(locked, move):
+            request = {"target": entry.seq, "instructions": focus, "replace": replace, "label": tidy}
+            run = start_run(locked, author, kind=Run.Kind.BRANCH_SUMMARY, request=request)
+            commands.remember(author, key, f"run:{run.pk}")
+            return Navigated(locked.leaf, returned_text(entry) or "", run)
+        _move(locked, move, author, tidy)
+        commands.remember(author, key, "moved")
     session.refresh_from_db()
-    return Navigated(target, text or "")
+    return Navigated(session.leaf, returned_text(entry) or "")
+
+
+def _checked(summarise: str, instructions: str, label: str) -> tuple[str, str]:
+    """The focus and the label as they are used."""
+    if summarise not in SUMMARISE:
+        raise BadInput(f"{summarise!r} is no way to leave a branch.", f"There are {', '.join(SUMMARISE)}.")
+    tidy = " ".join(label.split())
+    if len(tidy) > _LONGEST_LABEL:
+        raise BadInput(f"A label has at most {_LONGEST_LABEL} characters.")
+    focus = instructions.strip() if summarise == "custom" else ""
+    if summarise == "custom" and not focus:
+        raise BadInput("Say what the summary should look at.", "Or choose a plain summary.")
+    return focus, tidy
+
+
+def _has_something_to_tell(session: Session, move: Leaving) -> bool:
+    return bool(plan_of(move, describe_model(session.provider, session.model)).items)
+
+
+def _move(session: Session, move: Leaving, author: Any, label: str) -> None:
+    """At once, without a summary; a label goes on the target (01 TR-06). The caller holds the session's row."""
+    if (move.destination.pk if move.destination else None) == session.leaf_id and not label:
+        return
+    hooks = hooks_of(session)
+    prepared = preparation(move, wants_summary=False, instructions="", replace=False, label=label)
+    answer = hooks.session_before_tree({"type": "session_before_tree", "preparation": prepared})
+    if answer.get("cancel"):
+        raise Conflict("An extension keeps the session on its branch.")
+    if (move.destination.pk if move.destination else None) != session.leaf_id:
+        entry_log.move_leaf(session, move.destination)
+    if label:
+        fields = {"type": Kind.LABEL, "targetId": move.target.entry_id, "label": label}
+        entry_log.append_locked(session, fields, author=author)
+    tell_moved(hooks, move, session.leaf)
+
+
+def _repeated(session: Session, entry: Entry, result: str) -> Navigated:
+    kind, _, run_pk = result.partition(":")
+    run = Run.objects.filter(pk=int(run_pk)).first() if kind == "run" else None
+    return Navigated(session.leaf, returned_text(entry) or "", run)
 
 
 def edit_and_branch(*, session: Session, author: Any, entry: Entry, text: str, key: str = "") -> Submission:
@@ -65,14 +133,11 @@ def undo(*, session: Session, author: Any) -> Navigated:
 
 
 def refuse_while_running(session: Session) -> None:
-    if Run.objects.active().filter(session=session).exists():
+    if Run.objects.filter(session=session, status__in=(*Run.ACTIVE, Run.Status.WAITING)).exists():
         raise Conflict("The agent is working on this branch.", "Stop it first, then go there.")
 
 
 def returned_text(entry: Entry) -> str | None:
     """The text of a user message or custom message; None for other entries."""
-    if entry.kind == "custom_message":
-        return text_of(entry.record.get("content"))
-    if entry.kind == "message" and entry.role == "user":
-        return text_of(entry.record["message"].get("content"))
-    return None
+    core = entry.as_core()
+    return words_of(core) if speaks_for_user(core) else None
