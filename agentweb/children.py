@@ -19,6 +19,18 @@ from agentweb import go_ahead
 
 LOG_BYTES = 5 * 1024 * 1024
 PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
+# In the names of variables whose values are nobody else's business.
+SECRET_PARTS = (
+    "KEY",
+    "SECRET",
+    "TOKEN",
+    "PASS",
+    "CREDENTIAL",
+    "AUTH",
+    "DATABASE_URL",
+    "REDIS_URL",
+    "BASE_URL",
+)
 # A process that lived this long has got over whatever it died of before.
 HEALTHY_SECONDS = 60.0
 
@@ -148,6 +160,15 @@ def how(code: int | None) -> str:
     if code is not None and code < 0:
         return f"signal {signal.Signals(-code).name}" if -code in list(signal.Signals) else f"signal {-code}"
     return f"exit code {code}"
+
+
+def without_secrets(environment: dict[str, str]) -> dict[str, str]:
+    """For programs that are not ours: unlike our own processes they do not hide their environment."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if not any(part in name.upper() for part in SECRET_PARTS)
+    }
 
 
 def environment_for_children(**changes: str) -> dict[str, str]:

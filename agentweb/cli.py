@@ -21,6 +21,10 @@ Command = Callable[[argparse.Namespace], int]
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; its exit code (0 fine, 1 failed, 2 usage, 3 not available; `prompt` has more)."""
+    from sessions_app.agent.sandboxes.own_memory import hide_from_commands
+
+    # Supervisor, web server, worker and `prompt` all come through here, with keys in their environments.
+    hide_from_commands()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that can't show a character must not end the command.
         if isinstance(stream, io.TextIOWrapper):

@@ -24,7 +24,7 @@ from types import FrameType
 
 from agentweb import broker
 from agentweb.addresses import pages_answer, usable_port
-from agentweb.children import Child, ChildSpec, environment_for_children
+from agentweb.children import Child, ChildSpec, environment_for_children, without_secrets
 from agentweb.data_directory import SOCKET_NAME, RunningServer, held, runtime_directory, write_server
 from agentweb.problems import Problem
 
@@ -89,7 +89,11 @@ class Supervisor:
         write_server(options.data, RunningServer(os.getpid(), options.host, self.port if options.web else 0))
         (options.data / "logs").mkdir(exist_ok=True, mode=0o700)
         # It takes the longest to start, so it starts first, and waits for the word before it does anything.
-        web = self.add(ChildSpec("web server", ("web",), 5.0), waits=True) if options.web else None
+        web = (
+            self.add(ChildSpec("web server", ("web", *self.data_option), 5.0), waits=True)
+            if options.web
+            else None
+        )
         if not uses_external_broker():
             self.start_broker()
         self.time("broker")
@@ -100,7 +104,7 @@ class Supervisor:
         if web:
             web.go_ahead()
         workers = ["--workers", str(options.workers)] if options.workers else []
-        self.add(ChildSpec("worker", ("worker", *workers), WORKER_STOP_SECONDS))
+        self.add(ChildSpec("worker", ("worker", *self.data_option, *workers), WORKER_STOP_SECONDS))
         if web:
             self.wait_for_pages(web)
         self.time("web server")
@@ -210,6 +214,11 @@ class Supervisor:
             time.sleep(0.02)
         child.end_by(time.monotonic())
 
+    @property
+    def data_option(self) -> tuple[str, str]:
+        """Also in their environment; here so that `ps` tells the servers of two data directories apart."""
+        return ("--data", str(self.options.data))
+
     def environment(self) -> dict[str, str]:
         return environment_for_children(
             AGENTWEB_DATA=str(self.options.data),
@@ -219,7 +228,10 @@ class Supervisor:
 
     def add(self, spec: ChildSpec, *, waits: bool = False) -> Child:
         log = self.options.data / "logs" / f"{spec.name.replace(' ', '-')}.log"
-        child = Child(spec, self.environment(), log, echo=self.options.verbose, waits=waits)
+        environment = self.environment()
+        if spec.command[0] == "--exec":
+            environment = without_secrets(environment)
+        child = Child(spec, environment, log, echo=self.options.verbose, waits=waits)
         self.children.append(child)
         child.start()
         return child

@@ -116,9 +116,16 @@ def processes_of(data: Path) -> list[psutil.Process]:
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
-            if process.pid != os.getpid() and process.environ().get("AGENTWEB_DATA") == str(data):
+            if process.pid != os.getpid() and belongs_to(process, data):
                 found.append(process)
     return found
+
+
+def belongs_to(process: psutil.Process, data: Path) -> bool:
+    """By its command line, which all may read, or its environment, which the product's own processes hide."""
+    if str(data) in process.cmdline():
+        return True
+    return process.environ().get("AGENTWEB_DATA") == str(data)
 
 
 def wait_for(condition: Callable[[], object], seconds: float = 30.0) -> None:
