@@ -71,7 +71,7 @@ class Page:
         # What is on the page of the open answer: what is final, the open end, and text added to that.
         self._stable: list[int] = []
         self._tail: list[int] = []
-        self._known: Counter[int] = Counter()
+        self._twice: set[int] = set()
 
     def take(self, arrived: int, frame: str) -> None:
         """A frame and when it came (as `now`)."""
@@ -101,9 +101,9 @@ class Page:
                     self._stable = [number for number, _ in found(final)]
                     self._tail = numbers[len(self._stable) :]
         shown = Counter(self._stable) + Counter(self._tail)
-        twice = Counter({number: times for number, times in shown.items() if times > 1})
-        self.tally.doubled += (twice - self._known).total()
-        self._known |= twice
+        twice = {number for number, times in shown.items() if times > 1}
+        self.tally.doubled += len(twice - self._twice)
+        self._twice |= twice
 
 
 def is_last(frame: str, count: int) -> bool:
