@@ -11,6 +11,9 @@ from sessions_app.core.messages import tool_calls_of
 from sessions_app.core.projection import EDITABLE_ROLES
 from sessions_app.core.tree import Tree
 
+# A result stays in its place, so that its call is not left without one.
+LEFT_OUT = "(This result was left out of the context.)"
+
 
 def check_edit(tree: Tree, path: Sequence[Entry], target_id: str, replacement: Any) -> None:
     """Whether a context edit may be written at the end of the path (01 §5).
