@@ -123,6 +123,35 @@ class QueuedForm(forms.Form):
         return self.cleaned_data["action"] or "edit"
 
 
+class GoForm(forms.Form):
+    """Where to stand: `tip` means the newest entry below, `ask` that a question may come first (03 BS-02)."""
+
+    tip = forms.BooleanField(required=False)
+    ask = forms.BooleanField(required=False)
+    summarise = forms.ChoiceField(choices=[("none", ""), ("summarise", ""), ("custom", "")], required=False)
+    instructions = forms.CharField(required=False, max_length=10_000)
+    key = forms.CharField(required=False, max_length=80)
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        if data.get("summarise") == "custom" and not data.get("instructions"):
+            self.add_error("instructions", _("Say what the summary should keep in view."))
+        return data
+
+
+class CompactForm(forms.Form):
+    """What a compaction should keep in view."""
+
+    instructions = forms.CharField(required=False, max_length=10_000)
+    key = forms.CharField(required=False, max_length=80)
+
+
+class ForkForm(forms.Form):
+    """The message to fork before; without, the newest of the user's."""
+
+    seq = forms.IntegerField(required=False, min_value=1, max_value=2_147_483_647)
+
+
 class NameForm(forms.Form):
     name = forms.CharField(required=False, max_length=300)
 

@@ -17,7 +17,16 @@ from sessions_app.views import __name__ as views_package
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-PAGES = ("session", "session_older", "entry", "session_tree", "session_export", "session_blob")
+PAGES = (
+    "session",
+    "session_older",
+    "entry",
+    "replaced",
+    "compaction_problem",
+    "session_tree",
+    "session_export",
+    "session_blob",
+)
 COMMANDS = (
     "submit_prompt",
     "stop_run",
@@ -29,7 +38,13 @@ COMMANDS = (
     "edit_and_branch",
     "label",
     "undo",
+    "fork",
+    "clone",
+    "pin",
+    "omit",
 )
+# What GET asks and POST carries out: for those who may change the session.
+DIALOGS = ("compact",)
 FORM = {
     "text": "hello",
     "mode": "steer",
@@ -55,6 +70,7 @@ def filled(session: Session, alice: User, settings: Any) -> Session:
         "timestamp": 2,
     }
     entry_log.append(session.pk, {"type": "message", "message": answer})
+    entry_log.append(session.pk, {"type": "compaction", "summary": "secret summary", "tokensBefore": 9})
     blobs.record_uses(first, [(blobs.store(b"secret bytes", "image/png"), "image-1.png")])
     session.refresh_from_db()
     return session
@@ -62,8 +78,10 @@ def filled(session: Session, alice: User, settings: Any) -> Session:
 
 def address(name: str, session: Session) -> str:
     arguments: dict[str, Any] = {"key": session.key}
-    if name in {"entry", "navigate", "edit_and_branch", "label"}:
+    if name in {"entry", "navigate", "edit_and_branch", "label", "pin", "omit"}:
         arguments["seq"] = 1
+    elif name == "replaced":
+        arguments["seq"] = 3
     elif name == "edit_queued":
         arguments["id"] = 1
     elif name == "session_blob":
@@ -90,11 +108,11 @@ def state(session: Session) -> tuple[Any, ...]:
 
 
 def test_every_address_of_a_session_is_looked_at_here() -> None:
-    assert sorted(names(session_urls)) == sorted((*PAGES, *COMMANDS))
+    assert sorted(names(session_urls)) == sorted((*PAGES, *COMMANDS, *DIALOGS))
     assert views_package == "sessions_app.views"
 
 
-@pytest.mark.parametrize("name", [*PAGES, *COMMANDS])
+@pytest.mark.parametrize("name", [*PAGES, *COMMANDS, *DIALOGS])
 def test_for_a_stranger_a_session_does_not_exist(filled: Session, charlie_client: Client, name: str) -> None:
     before = state(filled)
     where = address(name, filled)
@@ -107,7 +125,7 @@ def test_for_a_stranger_a_session_does_not_exist(filled: Session, charlie_client
     assert state(filled) == before
 
 
-@pytest.mark.parametrize("name", [*PAGES, *COMMANDS])
+@pytest.mark.parametrize("name", [*PAGES, *COMMANDS, *DIALOGS])
 def test_nobody_signed_in_is_sent_to_sign_in(filled: Session, client: Client, name: str) -> None:
     before = state(filled)
     where = address(name, filled)
@@ -117,7 +135,7 @@ def test_nobody_signed_in_is_sent_to_sign_in(filled: Session, client: Client, na
     assert state(filled) == before
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [*COMMANDS, *DIALOGS])
 def test_a_viewer_may_look_and_change_nothing(
     filled: Session, bob: User, bob_client: Client, name: str
 ) -> None:
@@ -125,6 +143,17 @@ def test_a_viewer_may_look_and_change_nothing(
     before = state(filled)
     response = bob_client.post(address(name, filled), FORM)
     assert response.status_code == 403
+    assert state(filled) == before
+
+
+@pytest.mark.parametrize("name", DIALOGS)
+def test_a_question_changes_nothing_and_a_viewer_is_not_asked(
+    filled: Session, alice_client: Client, bob: User, bob_client: Client, name: str
+) -> None:
+    before = state(filled)
+    assert alice_client.get(address(name, filled)).status_code == 200
+    Membership.objects.filter(user=bob).update(role=Membership.Role.VIEWER)
+    assert bob_client.get(address(name, filled)).status_code == 403
     assert state(filled) == before
 
 
@@ -136,7 +165,7 @@ def test_a_viewer_sees_everything(filled: Session, bob: User, bob_client: Client
     assert response.status_code == 200
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [*COMMANDS, *DIALOGS])
 def test_a_command_without_its_token_is_refused(filled: Session, alice: User, name: str) -> None:
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(alice)

@@ -370,3 +370,33 @@ def test_a_snapshot_equals_what_the_ops_have_built() -> None:
         page.apply(json.dumps({"t": "live", "ops": view.ops()}))
         late.apply(json.dumps({"t": "live", "ops": [["snapshot", view.snapshot()]]}))
         assert page.text == late.text
+
+
+def test_a_tool_that_is_done_says_so_before_its_entry_is_there() -> None:
+    view = RunView()
+    view.take(
+        [{"type": "tool_execution_start", "toolCallId": "c1", "toolName": "bash", "args": {"command": "ls"}}]
+    )
+    assert "running" in view.ops()[0][2]
+    result = {"content": [{"type": "text", "text": "a.py"}]}
+    view.take([{"type": "tool_execution_end", "toolCallId": "c1", "toolName": "bash", "result": result}])
+    name, call, html = view.ops()[-1]
+    assert (name, call) == ("tool", "c1")
+    assert "running" not in html
+    assert "<span>done</span>" in html
+    assert html in view.snapshot()
+
+
+def test_a_compaction_within_a_job_has_a_row_while_it_lasts() -> None:
+    view = RunView()
+    view.take([{"type": "compaction_start", "reason": "threshold"}])
+    assert view.ops()[0][:2] == ["message", "compacting"]
+    assert 'aria-label="Compacting"' in view.snapshot()
+    view.take(
+        [{"type": "compaction_end", "reason": "threshold", "errorMessage": "Auto-compaction failed: no"}]
+    )
+    assert view.ops() == [["drop", "compacting"]]
+    assert view.snapshot() == ""
+    assert view.says[-1] == "Auto-compaction failed: no"
+    view.take([{"type": "compaction_start", "reason": "manual"}])
+    assert view.ops() == []

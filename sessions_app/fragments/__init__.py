@@ -12,12 +12,14 @@ from sessions_app.fragments.live_parts import (
     LiveBlock,
     LiveMessage,
     live_message_of,
+    render_compacting,
     render_live_block,
     render_live_message,
     render_tool_open,
     render_tool_running,
     tail_of,
 )
+from sessions_app.fragments.replaced import render_replaced
 from sessions_app.fragments.session_parts import (
     may_edit,
     render_queue,
@@ -43,11 +45,13 @@ __all__ = [
     "live_message_of",
     "may_edit",
     "open_calls",
+    "render_compacting",
     "render_entries",
     "render_entry",
     "render_live_block",
     "render_live_message",
     "render_queue",
+    "render_replaced",
     "render_run_notice",
     "render_run_status",
     "render_session_meta",
@@ -55,6 +59,7 @@ __all__ = [
     "render_tool_open",
     "render_tool_running",
     "render_tree",
+    "render_undo_bar",
     "run_state",
     "source_of",
     "tail_of",
@@ -62,11 +67,14 @@ __all__ = [
 ]
 
 
-def render_entry(entry: Entry, *, user: AnyUser, full: bool = False, form: str = "") -> str:
-    """One article. `full` cuts nothing short; `form` opens `edit` or `label` inside it."""
+def render_entry(
+    entry: Entry, *, user: AnyUser, full: bool = False, form: str = "", out_of_band: bool = False
+) -> str:
+    """One article. `full` cuts nothing short; `form` opens `edit` or `label` inside it; `out_of_band`: htmx puts it
+    in the place of the one that is on the page."""
     around = look_around([entry], user=user, full=full)
     template, context = describe(entry, around, form)
-    return render_to_string(template, context)
+    return render_to_string(template, context | {"out_of_band": out_of_band})
 
 
 def render_entries(entries: Sequence[Entry], *, user: AnyUser) -> str:
@@ -75,3 +83,11 @@ def render_entries(entries: Sequence[Entry], *, user: AnyUser) -> str:
         return ""
     around = look_around(entries, user=user)
     return "".join(render_to_string(*describe(entry, around)) for entry in entries)
+
+
+def render_undo_bar(*, words: str, address: str, action: str, target: int) -> str:
+    """What was just done with an entry, out of band, with the way back; it goes by itself."""
+    return render_to_string(
+        "sessions_app/_undo_bar.html",
+        {"words": words, "address": address, "action": action, "target": target},
+    )

@@ -12,8 +12,11 @@ from sessions_app import entry_log
 from sessions_app.agent.remedies import remedy_of
 from sessions_app.core.entries import Kind
 from sessions_app.core.messages import blocks_of, number_of, text_of
+from sessions_app.core.projection import EDITABLE_ROLES
 from sessions_app.fragments import wording
 from sessions_app.fragments.diffs import Piece
+from sessions_app.fragments.folds import Fold, replaced_depths, split_summary
+from sessions_app.fragments.left_branch import left_branch
 from sessions_app.fragments.plain_text import MAX_SCANNED, excerpt, one_line, visible
 from sessions_app.fragments.surroundings import Surroundings
 from sessions_app.fragments.tool_cards import command_card, images_of, open_card, pretty, result_card
@@ -61,6 +64,12 @@ def describe(entry: Entry, around: Surroundings, form: str = "") -> Described:
         "version": version,
         "label": one_line(label, 60),
         "form": form,
+        "told": {
+            "pinned": entry.pk in around.pinned,
+            "edited": around.edited.get(entry.pk, ""),
+            "editable": entry.kind == Kind.CUSTOM_MESSAGE or entry.role in EDITABLE_ROLES,
+        },
+        "attempt": around.attempts.get(entry.pk),
     }
     return f"sessions_app/entries/{template}.html", common | context
 
@@ -220,46 +229,33 @@ def _summary_role(entry: Entry, message: Json, around: Surroundings) -> Describe
 
 
 def _compaction(entry: Entry, record: Json, around: Surroundings) -> Described:
-    summary, cut = _capped(_text(record.get("summary")), around.full)
+    written, carried = split_summary(_text(record.get("summary")))
+    summary, cut = _capped(written, around.full)
+    fold = around.folds.get(entry.pk) or Fold(1, None, None)
+    start, end = replaced_depths(entry)
     return "compaction", {
-        "name": "Compaction",
-        "replaced": _replaced(entry),
+        "name": f"Compaction {fold.number}",
+        "fold": fold,
+        "replaced": max(0, end - start),
         "before": number_of(record.get("tokensBefore")),
         "after": entry.tokens,
         "cost": _cost(record),
         "by_extension": record.get("fromHook") is True,
         "html": render_markdown(visible(summary)) if summary.strip() else "",
+        "carried": carried,
+        "above": entry.parent.seq if entry.parent is not None else None,
         "files": _files(record),
         "more": cut,
     }
 
 
-def _replaced(entry: Entry) -> int:
-    """How many entries this compaction folded away: up to the first kept one, from the last fold on."""
-    session = Entry.objects.filter(session_id=entry.session_id)
-    kept = (
-        session.filter(seq=entry.kept_seq).values_list("depth", flat=True).first() if entry.kept_seq else None
-    )
-    end = entry.depth if kept is None else kept
-    above = entry.parent.compaction_seq if entry.parent is not None else None
-    if above is None:
-        return end
-    previous = session.filter(seq=above).values_list("depth", "kept_seq").first()
-    if previous is None:
-        return end
-    depth, previous_kept = previous
-    start = (
-        session.filter(seq=previous_kept).values_list("depth", flat=True).first() if previous_kept else depth
-    )
-    return max(0, end - (start or 0))
-
-
 def _branch_summary(entry: Entry, record: Json, around: Surroundings) -> Described:
-    summary, cut = _capped(_text(record.get("summary")), around.full)
+    written, _ = split_summary(_text(record.get("summary")))
+    summary, cut = _capped(written, around.full)
     source = entry_log.find_by_id(entry.session_id, record.get("fromId"))
     return "branch_summary", {
         "name": "Branch summary",
-        "branch_seq": source.seq if source else None,
+        "left": left_branch(source, entry) if source else None,
         "cost": _cost(record),
         "by_extension": record.get("fromHook") is True,
         "html": render_markdown(visible(summary)) if summary.strip() else "",

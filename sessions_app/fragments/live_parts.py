@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from django.template.loader import render_to_string
+from django.utils import timezone
 from django.utils.html import escape
 
 from sessions_app.core.messages import block_text, blocks_of
@@ -76,6 +77,14 @@ def render_tool_running(call: Json, *, tail: str = "", ended: bool = False) -> s
     card = running_card(call, tail=tail, ended=ended)
     return render_to_string(
         "sessions_app/entries/_tool_running.html", {"card": card, "call_id": _call_id(call)}
+    )
+
+
+def render_compacting(key: str, reason: str) -> str:
+    """The row of a compaction that happens within a job."""
+    return render_to_string(
+        "sessions_app/entries/_compacting.html",
+        {"key": key, "overflow": reason == "overflow", "since": timezone.now().isoformat()},
     )
 
 

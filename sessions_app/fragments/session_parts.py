@@ -24,7 +24,8 @@ _ENDED_BADLY = (Run.Status.FAILED, Run.Status.INTERRUPTED, Run.Status.LIMITED)
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """`name` is for the page's own use: idle, queued, running, stopping, or how the last run ended."""
+    """`name` is for the page's own use: idle, queued, running, stopping, or how the last run ended. `kind` is the
+    run's; `action` is what the button of a bad end says."""
 
     name: str
     glyph: str
@@ -34,6 +35,11 @@ class RunState:
     title: str = ""
     kept: str = ""
     action: str = ""
+    kind: str = Run.Kind.PROMPT
+
+    @property
+    def is_summary(self) -> bool:
+        return self.kind != Run.Kind.PROMPT
 
     @property
     def is_active(self) -> bool:
@@ -46,6 +52,8 @@ def run_state(session: Session) -> RunState:
     run = session.runs.exclude(status=Run.Status.WAITING).order_by("-pk").defer("checkpoint").first()
     if run is None:
         return RunState("idle", "idle", "Nothing said yet" if session.leaf_id is None else "Idle")
+    if run.kind != Run.Kind.PROMPT:
+        return _summary_state(session, run)
     if run.is_active:
         started = run.started_at or run.enqueued_at
         since = timezone.now() - started
@@ -53,7 +61,8 @@ def run_state(session: Session) -> RunState:
             ("running", "Running") if run.status == Run.Status.RUNNING else ("queued", "Waiting to start")
         )
         if run.stop_requested:
-            name, words = "stopping", "Stopping"
+            waits = session.runs.filter(status=Run.Status.WAITING, kind=Run.Kind.COMPACTION).exists()
+            name, words = "stopping", "Stopping, then compacting" if waits else "Stopping"
         return RunState(
             name,
             "queued" if name == "queued" else "running",
@@ -66,6 +75,37 @@ def run_state(session: Session) -> RunState:
     if run.status == Run.Status.STOPPED:
         return RunState("stopped", "stopped", "Stopped")
     return RunState("completed", "worked", "Finished")
+
+
+_AT_SUMMARY: dict[str, tuple[str, str, str]] = {
+    Run.Kind.COMPACTION: ("Compacting", "Compacted", "The compaction"),
+    Run.Kind.BRANCH_SUMMARY: ("Summarising the branch you leave", "Summarised", "The summary"),
+}
+
+
+def _summary_state(session: Session, run: Run) -> RunState:
+    """A compaction or branch summary: while it runs the page says so, and where it fails nothing has changed."""
+    doing, done, subject = _AT_SUMMARY.get(run.kind, ("At work", "Finished", "The job"))
+    if run.is_active:
+        started = run.started_at or run.enqueued_at
+        since = timezone.now() - started
+        name = "stopping" if run.stop_requested else run.status
+        return RunState(
+            name, "running", f"{doing}, cancelling" if run.stop_requested else doing, started=started.isoformat(),
+            elapsed=wording.duration(since.total_seconds() * 1000), kind=run.kind,
+        )  # fmt: skip
+    if run.status == Run.Status.COMPLETED:
+        return RunState("completed", "worked", done, kind=run.kind)
+    if run.status == Run.Status.STOPPED or not _still_there(session, run):
+        return RunState("stopped", "stopped", "Cancelled", kind=run.kind)
+    error = visible(run.error[:2000]).strip()
+    kept = "Nothing was changed: all of it is still told to the model."
+    if run.kind == Run.Kind.BRANCH_SUMMARY:
+        kept = "Nothing was changed: you are still on the branch you were leaving. Go there again, or without a summary."
+    return RunState(
+        "failed", "error", f"{subject} failed", title=one_line(error, 300) or f"{subject} failed.", kept=kept,
+        action="Try again" if run.kind == Run.Kind.COMPACTION else "", kind=run.kind,
+    )  # fmt: skip
 
 
 def _ended_badly(session: Session, run: Run) -> RunState:

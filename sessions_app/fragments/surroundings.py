@@ -12,6 +12,8 @@ from django.contrib.auth import get_user_model
 from sessions_app import entry_log
 from sessions_app.core.entries import Kind
 from sessions_app.core.messages import tool_calls_of
+from sessions_app.fragments.folds import AttemptRow, Fold, attempts_of, folds_of
+from sessions_app.fragments.told import Edited, edits_among, pinned_among
 from sessions_app.models import Entry, Segment, Session
 
 if TYPE_CHECKING:
@@ -33,7 +35,9 @@ class Versions:
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """`calls` maps the pk of a tool result to its call, `unanswered` the pk of an answer to its calls that
-    the rest of the list passes over, `labels` an entry's id to its label, `full` says that nothing is cut."""
+    the rest of the list passes over, `labels` an entry's id to its label, `full` says that nothing is cut.
+
+    By pk: `pinned` and `edited` entries, `folds` of compactions, `attempts` at one that were made there."""
 
     key: uuid.UUID
     user_id: int | None
@@ -43,6 +47,10 @@ class Surroundings:
     labels: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[int, Versions] = field(default_factory=dict)
     authors: Mapping[int, str] = field(default_factory=dict)
+    pinned: frozenset[int] = frozenset()
+    edited: Mapping[int, Edited] = field(default_factory=dict)
+    folds: Mapping[int, Fold] = field(default_factory=dict)
+    attempts: Mapping[int, AttemptRow] = field(default_factory=dict)
     full: bool = False
 
     def author_of(self, entry: Entry) -> str:
@@ -54,10 +62,10 @@ class Surroundings:
 def look_around(entries: Sequence[Entry], *, user: AnyUser, full: bool = False) -> Surroundings:
     """The surroundings of entries of one session, in path order."""
     session_id = entries[0].session_id
-    key = Session.objects.values_list("key", flat=True).get(pk=session_id)
+    session = Session.objects.select_related("leaf").get(pk=session_id)
     records = {entry.pk: entry.record for entry in entries if entry.role in ("assistant", "toolResult")}
     return Surroundings(
-        key=key,
+        key=session.key,
         user_id=user.pk,
         may_edit=Session.objects.may_edit(user).filter(pk=session_id).exists(),
         calls=_calls_of_results(entries, records),
@@ -65,6 +73,10 @@ def look_around(entries: Sequence[Entry], *, user: AnyUser, full: bool = False) 
         labels=labels_of(session_id, after=min(entry.seq for entry in entries)),
         versions=_versions(entries),
         authors=_authors(entries),
+        pinned=pinned_among(entries),
+        edited=edits_among(entries, session.leaf),
+        folds=folds_of(entries, session.leaf),
+        attempts=attempts_of(entries, session),
         full=full,
     )
 

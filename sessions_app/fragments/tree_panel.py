@@ -225,11 +225,11 @@ def _plain_name(entry: Entry) -> str:
 
 def first_words(head: str, limit: int = 60) -> str:
     """First words of a record of which only the beginning is at hand; empty if there are none."""
-    words = _without_marks(_first_text(head)[: limit * 8])
+    words = without_marks(_first_text(head)[: limit * 8])
     return one_line(words, limit)
 
 
-def _without_marks(text: str) -> str:
+def without_marks(text: str) -> str:
     """Headings and marks of Markdown say nothing in a row; a summary begins below its first heading."""
     lines = [line for line in text.split("\n") if line.strip()]
     said = [line for line in lines if not line.startswith("#")] or [line.lstrip("#") for line in lines]

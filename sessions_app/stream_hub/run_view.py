@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sessions_app.fragments import render_tool_running, tail_of
+from sessions_app.fragments import render_compacting, render_tool_running, tail_of
 from sessions_app.stream_hub.growing_answer import GrowingAnswer, Op
 
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
+
+COMPACTING = "compacting"
+"""Key of the row that says that older messages are being summarised."""
 
 
 @dataclass(slots=True)
@@ -22,9 +25,10 @@ class RunningTool:
 
     call: Json
     tail: str = ""
+    ended: bool = False
 
     def html(self) -> str:
-        return render_tool_running(self.call, tail=self.tail)
+        return render_tool_running(self.call, tail=self.tail, ended=self.ended)
 
     def start(self) -> list[Op]:
         return [["tool", self.call["id"], self.html()]]
@@ -42,6 +46,7 @@ class RunView:
     def __init__(self) -> None:
         self._answer: GrowingAnswer | None = None
         self._tools: dict[str, RunningTool] = {}
+        self._compacts = ""
         self._result_of = ""
         self._answers = 0
         # Made into ops when they are sent: what is over by then costs nothing.
@@ -80,7 +85,7 @@ class RunView:
     def snapshot(self) -> str:
         """The whole of `#live` as it is after the last `ops`."""
         answer = [self._answer.html()] if self._answer else []
-        return "".join([*answer, *(tool.html() for tool in self._tools.values())])
+        return "".join([*answer, *(tool.html() for tool in self._tools.values()), self._compacts])
 
     def _take(self, event: Json) -> None:
         match event["type"]:
@@ -102,17 +107,33 @@ class RunView:
                 self.says.append(f"Running {event['toolName']}")
             case "tool_execution_update" | "tool_execution_end":
                 self._tool_said(event)
+                if event["type"] == "tool_execution_end":
+                    self._tool_ended(event["toolCallId"])
+            case "reset":
+                self._start_anew()
+            case "run_end":
+                self._start_anew()
+                self.ended, self.status = True, str(event.get("status", ""))
+            case kind:
+                self._take_aside(kind, event)
+
+    def _take_aside(self, kind: str, event: Json) -> None:
+        """What happens beside answers and tools."""
+        match kind:
             case "auto_retry_start":
                 self.says.append(
                     f"The provider failed; trying again in {event.get('delayMs', 0) / 1000:.0f} s"
                 )
             case "compaction_start":
                 self.says.append("Summing up older messages")
-            case "reset":
-                self._start_anew()
-            case "run_end":
-                self._start_anew()
-                self.ended, self.status = True, str(event.get("status", ""))
+                self._compaction_began(str(event.get("reason", "")))
+            case "compaction_end":
+                self._compacts = ""
+                self._drop(COMPACTING)
+                if event.get("errorMessage"):
+                    self.says.append(str(event["errorMessage"]))
+            case "compaction_paused":
+                self.says.append(str(event.get("message", "")))
 
     def _message_started(self, event: Json) -> None:
         message = event["message"]
@@ -145,11 +166,24 @@ class RunView:
                 self._grown.add(tool.call["id"])
                 self._changes.append(tool.grow)
 
+    def _compaction_began(self, reason: str) -> None:
+        """One within a job has a row; one that a person asked for is told by the state of its run."""
+        if reason != "manual":
+            html = self._compacts = render_compacting(COMPACTING, reason)
+            self._changes.append(lambda: [["message", COMPACTING, html]])
+
+    def _tool_ended(self, call_id: str) -> None:
+        """Its entry waits for the others of the batch: until then the card says that it is done."""
+        tool = self._tools.get(call_id)
+        if tool and not tool.ended:
+            tool.ended = True
+            self._changes.append(lambda: [["tool", call_id, tool.html()]] if call_id in self._tools else [])
+
     def _drop(self, key: str) -> None:
         self._changes.append(lambda: [["drop", key]])
 
     def _start_anew(self) -> None:
-        self._answer, self._result_of = None, ""
+        self._answer, self._result_of, self._compacts = None, "", ""
         self._tools.clear()
         self._changes = [lambda: [["clear"]]]
         self._grown.clear()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from sessions_app.views.accounts import login, login_link, logout
 from sessions_app.views.blobs import session_blob
+from sessions_app.views.branches import clone, fork, omit, pin
+from sessions_app.views.compaction import compact, compaction_problem, replaced
 from sessions_app.views.entries import edit_and_branch, entry, label, navigate
 from sessions_app.views.health import health, version
 from sessions_app.views.home import session_list, welcome
@@ -27,19 +29,26 @@ from sessions_app.views.workspaces import folder_listing, workspace_add
 
 __all__ = [
     "choose_model",
+    "clone",
+    "compact",
+    "compaction_problem",
     "continue_run",
     "edit_and_branch",
     "edit_queued",
     "entry",
     "folder_listing",
+    "fork",
     "health",
     "label",
     "login",
     "login_link",
     "logout",
     "navigate",
+    "omit",
+    "pin",
     "provider_keys",
     "rename_session",
+    "replaced",
     "session",
     "session_blob",
     "session_export",

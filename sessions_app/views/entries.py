@@ -7,6 +7,7 @@ import binascii
 import uuid
 from typing import Any
 
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -14,12 +15,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from sessions_app import entry_log, fragments
 from sessions_app.core.messages import blocks_of
-from sessions_app.forms import BranchForm, LabelForm
+from sessions_app.forms import BranchForm, GoForm, LabelForm
 from sessions_app.models import Entry, Session
 from sessions_app.services import navigation, sessions
-from sessions_app.views import session_page
+from sessions_app.views import leaving, session_page
 from sessions_app.views.errors import problem, tells_errors, wants_fragment
-from sessions_app.views.sessions import editable_session, visible_session
+from sessions_app.views.sessions import editable_session, first_error, visible_session
 
 
 @require_GET
@@ -45,12 +46,29 @@ def entry(request: HttpRequest, key: uuid.UUID, seq: int) -> HttpResponse:
 @require_POST
 @tells_errors
 def navigate(request: HttpRequest, key: uuid.UUID, seq: int) -> HttpResponse:
-    """Stand on the entry, or with `tip` on the newest entry below it."""
+    """Stand on the entry, or with `tip` on the newest below it; with `ask` a branch that would be left is looked at first."""
     session = editable_session(request, key)
     target = _entry(session, seq)
-    if request.POST.get("tip"):
+    form = GoForm(request.POST)
+    if not form.is_valid():
+        return problem(request, first_error(form))
+    wanted = form.cleaned_data
+    if wanted["tip"]:
         target = entry_log.newest_below(target)
-    moved = navigation.navigate(session=session, author=request.user, entry=target)
+    if wanted["ask"] and wants_fragment(request) and not settings.BRANCH_SUMMARY["skipPrompt"]:
+        behind = leaving.look_back(session, target)
+        if behind is not None:
+            return leaving.ask(request, session, target, behind)
+    moved = navigation.navigate(
+        session=session,
+        author=request.user,
+        entry=target,
+        summarise=wanted["summarise"] or "none",
+        instructions=wanted["instructions"],
+        key=wanted["key"],
+    )
+    if moved.run is not None:
+        return session_page.going(request, session, moved.run, moved.text)
     return session_page.moved(request, session, moved.text)
 
 
@@ -96,7 +114,7 @@ def _show(request: HttpRequest, session: Session, row: Entry) -> HttpResponse:
     leaf = session.leaf
     page = reverse("session", args=[session.key])
     if leaf is None or not entry_log.is_on_path(row, leaf):
-        return redirect(f"{reverse('session_tree', args=[session.key])}#tree-{row.seq}")
+        return redirect(f"{reverse('session_tree', args=[session.key])}?entry={row.seq}")
     if leaf.depth - row.depth < session_page.WINDOW:
         return redirect(f"{page}#entry-{row.seq}")
     before = min(leaf.depth + 1, row.depth + session_page.WINDOW // 2)

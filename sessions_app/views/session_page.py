@@ -17,9 +17,9 @@ from django.utils.safestring import mark_safe
 
 from sessions_app import entry_log, fragments, session_rows
 from sessions_app.agent.system_prompt import find_context_files
-from sessions_app.fragments import changed_files, tree_panel
-from sessions_app.models import Session
-from sessions_app.services import sessions, workspaces
+from sessions_app.fragments import branch_cost, changed_files, tree_panel
+from sessions_app.models import Run, Session
+from sessions_app.services import compaction, sessions, workspaces
 from sessions_app.services.errors import NotAllowed
 from sessions_app.views.errors import wants_fragment
 
@@ -32,6 +32,7 @@ LONGEST_IN_HEADER = 1_000
 """Characters of a returned text that travel beside the transcript; servers refuse long headers."""
 
 _RETURNED_TEXT = "returned-text"
+_ARRIVAL = "arrival"
 
 
 def read_only() -> NotAllowed:
@@ -45,11 +46,10 @@ def facts(request: HttpRequest, session: Session, *, before: int | None = None) 
     user = request.user
     may_edit = fragments.may_edit(session, user)
     state = fragments.run_state(session)
-    found = window_facts(request, session, before) | side_facts(session)
+    found = window_facts(request, session, before) | side_facts(session) | compaction_facts(request, session)
     if may_edit:
         found |= picker_facts(request, session)
     return found | {
-        "may_edit": may_edit,
         "active": state.is_active,
         "run_status": fragments.render_run_status(session, user=user),
         "run_notice": fragments.render_run_notice(session, user=user),
@@ -72,6 +72,7 @@ def side_facts(session: Session) -> Json:
         "session": session,
         "panel": tree_panel.build(session),
         "files": changed_files.changed_files(session),
+        "branch_cost": branch_cost.branch_cost(session),
         "rules": rules(session),
     }
 
@@ -102,6 +103,15 @@ def live_parts(session: Session, entries: list[Any], *, active: bool) -> str:
     return "".join(parts)
 
 
+def compaction_facts(request: HttpRequest, session: Session) -> Json:
+    """Why automatic compaction has stopped on the active branch, if it has."""
+    return {
+        "session": session,
+        "compaction_problem": compaction.automatic_problem(session),
+        "may_edit": fragments.may_edit(session, request.user),
+    }
+
+
 def rules(session: Session) -> list[Json]:
     """The instruction files that apply to the session's folder."""
     folder = Path(session.workspace.path)
@@ -127,13 +137,33 @@ def picker_facts(request: HttpRequest, session: Session) -> Json:
 def transcript(request: HttpRequest, session: Session) -> HttpResponse:
     """The transcript as it is now, and beside it (out of band) the parts that depend on the leaf."""
     log = render(request, "sessions_app/_transcript.html", window_facts(request, session))
-    log.write(_out_of_band(request, session, "run-status", "queue", "session-meta", "session-tree"))
+    log.write(out_of_band(request, session, "run-status", "queue", "session-meta", "session-tree"))
     log.write(
         render_to_string(
             "sessions_app/_side_facts.html", side_facts(session) | {"out_of_band": True, "counts": True}
         )
     )
+    if text := _text_of_arrival(request, session):
+        log["HX-Trigger-After-Swap"] = json.dumps({"session:moved": {"text": text}})
     return log
+
+
+def going(request: HttpRequest, session: Session, run: Run, text: str) -> HttpResponse:
+    """The answer to a move that waits for a summary of the branch that is left; `text` waits for it too."""
+    session.refresh_from_db()
+    if text:
+        request.session[f"{_ARRIVAL}:{session.key}"] = {"run": run.pk, "text": text}
+    if not wants_fragment(request) or request.headers.get("HX-Target") != "transcript":
+        return _to_page(request, session, "")
+    response = changed_parts(request, session, "run-status", "queue", "session-tree")
+    response["HX-Reswap"] = "none"
+    response["HX-Trigger"] = "sessions-changed"
+    return response
+
+
+def opened(request: HttpRequest, session: Session, text: str = "") -> HttpResponse:
+    """The answer to a command that made another session: to its page, `text` in the composer."""
+    return _to_page(request, session, text)
 
 
 def moved(request: HttpRequest, session: Session, text: str = "", *, seq: int | None = None) -> HttpResponse:
@@ -154,13 +184,25 @@ def moved(request: HttpRequest, session: Session, text: str = "", *, seq: int | 
 
 def changed_parts(request: HttpRequest, session: Session, *names: str) -> HttpResponse:
     """Only out-of-band parts, for commands whose own element stays as it is."""
-    return HttpResponse(_out_of_band(request, session, *names))
+    return HttpResponse(out_of_band(request, session, *names))
 
 
 def take_returned_text(request: HttpRequest, session: Session) -> str:
     """Text that a command without script put aside for the composer; given once."""
     text: str = request.session.pop(f"{_RETURNED_TEXT}:{session.key}", "")
-    return text
+    return text or _text_of_arrival(request, session)
+
+
+def _text_of_arrival(request: HttpRequest, session: Session) -> str:
+    """The words of the message one went back to, once the summary of the branch that was left is there; given once."""
+    waiting = request.session.get(f"{_ARRIVAL}:{session.key}")
+    if not waiting:
+        return ""
+    run = Run.objects.filter(pk=waiting["run"]).first()
+    if run is not None and (run.is_active or run.status == Run.Status.WAITING):
+        return ""
+    del request.session[f"{_ARRIVAL}:{session.key}"]
+    return str(waiting["text"]) if run is not None and run.status == Run.Status.COMPLETED else ""
 
 
 def _to_page(request: HttpRequest, session: Session, text: str) -> HttpResponse:
@@ -172,7 +214,8 @@ def _to_page(request: HttpRequest, session: Session, text: str) -> HttpResponse:
     return redirect("session", session.key)
 
 
-def _out_of_band(request: HttpRequest, session: Session, *names: str) -> str:
+def out_of_band(request: HttpRequest, session: Session, *names: str) -> str:
+    """Parts of the page that an answer to something else renews."""
     render_part = {
         "run-status": fragments.render_run_status,
         "queue": fragments.render_queue,

@@ -62,14 +62,18 @@ def session_older(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 
 @require_GET
 def session_tree(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """The tree: its rows for htmx, else a page of its own."""
+    """The tree: its rows for htmx, else a page of its own; with `entry` that entry of another branch stands above it."""
     found = visible_session(request, key)
     rows = fragments.render_tree(found, user=request.user)
     if wants_fragment(request):
         return HttpResponse(rows)
+    seq = request.GET.get("entry", "")
+    marked = found.entries.filter(seq=int(seq)).first() if seq.isdecimal() and len(seq) < 10 else None
     facts = {
         "session": found,
         "tree": rows,
+        "marked": marked,
+        "article": fragments.render_entry(marked, user=request.user) if marked else "",
         "may_edit": fragments.may_edit(found, request.user),
         "page": "sessions",
     }
@@ -82,7 +86,7 @@ def session_new(request: HttpRequest) -> HttpResponse:
     """A session in `workspace`, with its first message when `text` holds one."""
     form = BeginForm(request.POST, request.FILES, user=request.user)
     if not form.is_valid():
-        return problem(request, _first_error(form))
+        return problem(request, first_error(form))
     data = form.cleaned_data
     provider, _slash, model = data["model"].partition("/")
     wanted = {"provider": provider or None, "model": model or None}
@@ -101,7 +105,7 @@ def session_import(request: HttpRequest) -> HttpResponse:
     """A session from an uploaded session file."""
     form = ImportForm(request.POST, request.FILES, user=request.user)
     if not form.is_valid():
-        return problem(request, _first_error(form))
+        return problem(request, first_error(form))
     file = form.cleaned_data["file"]
     text = file.read().decode("utf-8", "replace")
     made = sessions.import_session_text(
@@ -130,7 +134,7 @@ def submit_prompt(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     found = editable_session(request, key)
     form = PromptForm(request.POST, request.FILES)
     if not form.is_valid():
-        return problem(request, _first_error(form))
+        return problem(request, first_error(form))
     data = form.cleaned_data
     said = runs.submit_prompt(
         session=found,
@@ -174,7 +178,7 @@ def choose_model(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     found = editable_session(request, key)
     form = ModelForm(request.POST)
     if not form.is_valid():
-        return problem(request, _first_error(form))
+        return problem(request, first_error(form))
     provider, model = form.cleaned_data["model"]
     changed = sessions.choose_model(
         session=found,
@@ -195,7 +199,7 @@ def rename_session(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     found = editable_session(request, key)
     form = NameForm(request.POST)
     if not form.is_valid():
-        return problem(request, _first_error(form))
+        return problem(request, first_error(form))
     renamed = sessions.rename_session(session=found, author=request.user, name=form.cleaned_data["name"])
     if not wants_fragment(request):
         return redirect("session", key)
@@ -211,7 +215,7 @@ def edit_queued(request: HttpRequest, key: uuid.UUID, id: int) -> HttpResponse: 
     found = editable_session(request, key)
     form = QueuedForm(request.POST)
     if not form.is_valid():
-        return problem(request, _first_error(form))
+        return problem(request, first_error(form))
     action = form.cleaned_data["action"]
     who: dict[str, Any] = {"session": found, "author": request.user, "queued_id": id}
     if action == "remove":
@@ -243,5 +247,6 @@ def _run_status(request: HttpRequest, found: Session) -> HttpResponse:
     return response
 
 
-def _first_error(form: Any) -> str:
+def first_error(form: Any) -> str:
+    """What is wrong with a form, in one line."""
     return " ".join(error for errors in form.errors.values() for error in errors)

@@ -47,9 +47,14 @@ export class LiveRegion {
     element?.append(text);
   }
 
+  // A card that is there already keeps its place, and stays as far open as it was.
   tool(id, html) {
-    this.drop(id);
-    this.#root.insertAdjacentHTML("beforeend", html);
+    const card = this.#find(id);
+    if (!card) return this.#root.insertAdjacentHTML("beforeend", html);
+    const { open } = card.querySelector("details");
+    card.insertAdjacentHTML("afterend", html);
+    card.nextElementSibling.querySelector("details").open = open;
+    card.remove();
   }
 
   tooltail(id, text) {

@@ -31,7 +31,7 @@ class PromptComposer extends HTMLElement {
     document.addEventListener("session:moved", this.#moved);
     window.addEventListener("online", this.#online);
     const state = document.querySelector("run-state");
-    if (state) this.#become(state.hasAttribute("data-active"), state.dataset.state);
+    if (state) this.#become(state.hasAttribute("data-active"), state.dataset.state, state.hasAttribute("data-summary"));
   }
 
   disconnectedCallback() {
@@ -101,7 +101,7 @@ class PromptComposer extends HTMLElement {
     if (event.type === "drop") this.#received(event, event.dataTransfer);
   };
 
-  #stateChanged = (event) => this.#become(event.detail.active, event.detail.state);
+  #stateChanged = (event) => this.#become(event.detail.active, event.detail.state, event.detail.summary);
 
   // Text of a message one went back before returns to the field, if nothing else stands there (01 TR-04).
   #moved = (event) => {
@@ -120,14 +120,16 @@ class PromptComposer extends HTMLElement {
     return window.htmx.ajax("get", location.pathname, { source: "#transcript", target: "#transcript", swap: "outerHTML" });
   }
 
-  #become(active, state) {
+  // While a summary is being written there is nobody to steer: words wait for its end.
+  #become(active, state, summary) {
+    const steers = active && !summary;
     this.toggleAttribute("data-active", active);
     const stop = this.querySelector("[data-stop]");
     stop.hidden = !active;
     stop.toggleAttribute("aria-busy", state === "stopping");
-    this.querySelector("[data-send]").textContent = active ? "Steer" : "Send";
-    this.querySelector("[data-word]").textContent = active ? "steer now" : "send";
-    this.#field.placeholder = active ? this.#field.dataset.running : this.#field.dataset.idle;
+    this.querySelector("[data-send]").textContent = steers ? "Steer" : "Send";
+    this.querySelector("[data-word]").textContent = steers ? "steer now" : "send";
+    this.#field.placeholder = steers ? this.#field.dataset.running : active ? this.#field.dataset.waiting : this.#field.dataset.idle;
   }
 
   #written() {

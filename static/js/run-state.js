@@ -7,7 +7,8 @@ class RunState extends HTMLElement {
   connectedCallback() {
     const { state } = this.dataset;
     const active = this.hasAttribute("data-active");
-    this.dispatchEvent(new CustomEvent("run:state", { bubbles: true, detail: { state, active } }));
+    const summary = this.hasAttribute("data-summary");
+    this.dispatchEvent(new CustomEvent("run:state", { bubbles: true, detail: { state, active, summary } }));
     if (wasActive && !active) this.dispatchEvent(new CustomEvent("run:ended", { bubbles: true }));
     wasActive = active;
     const notice = document.getElementById("run-notice");

@@ -75,7 +75,7 @@ class SessionTree extends HTMLElement {
     if (!seq || row.ariaCurrent === "true") return;
     if (!go) return this.#show(seq);
     const target = document.querySelector("#transcript") ?? this.querySelector("[role=tree]");
-    const values = tip === undefined ? {} : { tip: 1 };
+    const values = tip === undefined ? { ask: 1 } : { ask: 1, tip: 1 };
     window.htmx.ajax("post", go.replace("/0/", `/${seq}/`), { source: this, target, swap: "outerHTML", values });
     this.closest("drawer-panel")?.hide?.();
   }

@@ -1,7 +1,8 @@
 // Walking through the transcript by single keys: j k to the next and previous entry, and for the one that has the
-// focus o (open or fold), e (edit and branch), b (branch from here), c (copy), y (copy link), l (label).
+// focus o (open or fold), e (edit and branch), b (branch from here), c (copy), y (copy link), l (label),
+// p (pin), x (leave out or restore).
 
-const ACTS = { e: "edit", b: "go", c: "copy", y: "link", l: "label" };
+const ACTS = { e: "edit", b: "go", c: "copy", y: "link", l: "label", p: "pin", x: "omit" };
 const WRITES = "input, textarea, select, [contenteditable=true]";
 
 class TranscriptKeys extends HTMLElement {
