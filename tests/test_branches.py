@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sessions_app import blobs, entry_log
+from sessions_app.core.context_edits import LEFT_OUT
 from sessions_app.models import BlobUse, Entry, Run, Session
 from sessions_app.services import branches, navigation, sessions
 from sessions_app.services.errors import BadInput, Conflict
@@ -119,7 +120,7 @@ def test_a_result_alone_gives_way_to_a_note(session: Session, alice: User) -> No
         session, user("A"), assistant(call("one"), reason="toolUse"), result("one", "x"), assistant("D")
     )
     branches.leave_out(session=session, author=alice, entry=c)
-    assert branches.LEFT_OUT in str(spoken(session))
+    assert LEFT_OUT in str(spoken(session))
     assert branches.left_out(session=session) == {c.seq}
 
 
