@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,9 @@ def main() -> int:
     parser.add_argument("--examples", type=int, default=2000, help="per property test (0: none)")
     parser.add_argument("--steps", type=int, default=2000, help="of each simulator")
     chosen = parser.parse_args()
+    # Also when told to end, servers and browser must.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: sys.exit(130))
     seed = chosen.seed if chosen.seed is not None else int(time.time()) % 1_000_000
     only_replay = chosen.seed is not None and chosen.runs == 1
     good = True

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -123,7 +125,7 @@ def arena(browser: Browser, folder: Path, *, lease: int) -> Iterator[Arena]:
 
 
 class Tab:
-    """A page of the session. Asleep it can't be asked anything; without a server it can't be loaded."""
+    """A page of the session. Without a server it can't be loaded."""
 
     def __init__(self, context: BrowserContext, address: str) -> None:
         self.address = address
@@ -131,13 +133,7 @@ class Tab:
         self.page.set_default_timeout(5_000)
         self.script_errors: list[str] = []
         self.page.on("pageerror", lambda error: self.script_errors.append(str(error)))
-        self._lifecycle = context.new_cdp_session(self.page)
-        self.wakes = 0.0
         self.loaded = False
-
-    @property
-    def awake(self) -> bool:
-        return not self.wakes
 
     def load(self) -> None:
         """One attempt."""
@@ -146,22 +142,43 @@ class Tab:
             answer = self.page.goto(self.address, timeout=10_000, wait_until="domcontentloaded")
             self.loaded = bool(answer and answer.ok)
 
-    def sleep(self, until: float) -> None:
-        self._lifecycle.send("Page.setWebLifecycleState", {"state": "frozen"})
-        self.wakes = until
-
-    def wake(self) -> None:
-        self._lifecycle.send("Page.setWebLifecycleState", {"state": "active"})
-        self.wakes = 0.0
-
     def shown(self) -> Json | None:
         """None when it can't be asked now."""
-        if not self.awake or not self.loaded:
+        if not self.loaded:
             return None
         with contextlib.suppress(Error):
             found: Json = self.page.evaluate(SHOWN)
             return found
         return None
+
+
+class Sleep:
+    """All tabs of the browser stop, as under a closed lid: no timer runs, sockets fill up, nothing can be asked.
+
+    The browser's own way (`Page.setWebLifecycleState`) does nothing to pages that are driven from outside.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._processes: list[int] = []
+        self.until = 0.0
+
+    def begin(self, until: float) -> None:
+        session = self._browser.new_browser_cdp_session()
+        found = session.send("SystemInfo.getProcessInfo")["processInfo"]
+        session.detach()
+        self._processes = [process["id"] for process in found if process["type"] == "renderer"]
+        self._signal(signal.SIGSTOP)
+        self.until = until
+
+    def end(self) -> None:
+        self._signal(signal.SIGCONT)
+        self._processes, self.until = [], 0.0
+
+    def _signal(self, number: signal.Signals) -> None:
+        for process in self._processes:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, number)
 
 
 class Replay:
@@ -175,9 +192,10 @@ class Replay:
         self.key: str = arena.rows.ask("create", plan.provider, MODELS[plan.provider])
         self.address = f"{arena.up.address}/s/{self.key}/"
         self.tabs = [Tab(arena.context, self.address)]
+        assert arena.context.browser
+        self.sleep = Sleep(arena.context.browser)
         self.online_at = 0.0
         self.began = 0.0
-        self.unseen = 0
 
     def play(self) -> Result:
         began = time.time()
@@ -191,10 +209,9 @@ class Replay:
                 self._come_to_rest()
             self._check_rows()
         finally:
+            self.sleep.end()
             for tab in self.tabs:
                 self.result.problems += [f"script error: {error}" for error in tab.script_errors]
-                if not tab.awake:
-                    tab.wake()
                 tab.page.close()
             self.arena.context.set_offline(False)
         self.result.problems += [f"refused: {words}" for words in self.arena.service.problems[refused:]]
@@ -234,15 +251,17 @@ class Replay:
         tab = self.tabs[-1]
         if fault.kind in KILLS:
             self._kill(KILLS[fault.kind])
+        elif self.sleep.until:
+            return False
+        elif fault.kind == "freeze":
+            self.sleep.begin(now + fault.lasts)
         elif fault.kind == "offline":
             self.arena.context.set_offline(True)
             self.online_at = now + fault.lasts
-        elif not tab.awake or not tab.loaded:
+        elif not tab.loaded:
             return False
         elif fault.kind == "reload":
             tab.loaded = False
-        elif fault.kind == "freeze":
-            tab.sleep(now + fault.lasts)
         elif fault.kind == "second tab":
             self.tabs.append(Tab(self.arena.context, self.address))
         elif fault.kind == "stop":
@@ -278,38 +297,40 @@ class Replay:
 
     def _tick(self) -> None:
         now = time.time()
+        if any(not kill.back for kill in self.happened.of_worker()) and "worker" in self.arena.up.children():
+            for kill in self.happened.of_worker():
+                kill.back = kill.back or now
+        if self.sleep.until:
+            if now < self.sleep.until:
+                time.sleep(_TICK_MS / 1000)
+                return
+            self.sleep.end()
         if self.online_at and now >= self.online_at:
             self.arena.context.set_offline(False)
             self.online_at = 0.0
         for tab in self.tabs:
-            if not tab.awake and now >= tab.wakes:
-                tab.wake()
-            if tab.awake and not tab.loaded and not self.online_at:
+            if not tab.loaded and not self.online_at:
                 tab.load()
             if shown := tab.shown():
                 self.result.looks += 1
                 self.result.problems += [f"seen in between: {words}" for words in checks.check_moment(shown)]
-        if any(not kill.back for kill in self.happened.of_worker()) and "worker" in self.arena.up.children():
-            for kill in self.happened.of_worker():
-                kill.back = kill.back or time.time()
-        self.tabs[0].page.wait_for_timeout(_TICK_MS) if self.tabs[0].awake else time.sleep(_TICK_MS / 1000)
+        self.tabs[0].page.wait_for_timeout(_TICK_MS)
 
     def _come_to_rest(self) -> None:
         """Until nothing runs or waits unsent; then until every page shows what is stored."""
         give_up = time.time() + SETTLE_AT_MOST
         while time.time() < give_up:
             self._tick()
-            idle = not self.online_at and all(tab.awake and tab.loaded for tab in self.tabs)
-            if (
-                idle
-                and self._all_is_sent()
-                and not any(r["active"] for r in self.arena.rows.ask("runs", self.key))
-            ):
+            idle = not self.online_at and not self.sleep.until and all(tab.loaded for tab in self.tabs)
+            if idle and self._all_is_sent() and not self._is_active():
                 break
         else:
             self.result.problems.append(f"did not come to rest in {SETTLE_AT_MOST:.0f} s")
             return
         self._compare_pages()
+
+    def _is_active(self) -> bool:
+        return any(run["active"] for run in self.arena.rows.ask("runs", self.key))
 
     def _all_is_sent(self) -> bool:
         """Words that could not be sent still stand in the field; a person presses Enter again."""

@@ -112,12 +112,13 @@ def test_the_checks_see_a_page_that_differs_from_the_rows() -> None:
     page = {"articles": [article], "live": [], "liveCount": 0, "state": "idle", "connection": "Connected"}
     idle = {"state": "idle"}
     assert checks.check_page(page, stored, idle) == []
-    for change in (
+    changes: list[dict[str, object]] = [
         {"articles": []},
         {"articles": [article | {"text": "a1w0"}]},
         {"liveCount": 1},
         {"state": "running"},
-    ):
+    ]
+    for change in changes:
         assert checks.check_page(page | change, stored, idle)
     assert checks.check_moment({"live": [["a1w0t0", "a1w2t2"]], "articles": []})
     assert not checks.check_moment({"live": [["a1w0t0", "a1w1t1"]], "articles": [{"words": [["a2h0t0"]]}]})
