@@ -197,6 +197,11 @@ class Entry(models.Model):
         return CoreEntry(self.record, self.seq)
 
 
+def damaged_record(seq: int) -> dict[str, Any]:
+    """In place of a payload that can't be read: bookkeeping that says nothing, so that one row bricks no session."""
+    return {"type": "custom", "id": f"damaged-{seq}", "parentId": None, "customType": "damaged"}
+
+
 class RunQuerySet(models.QuerySet["Run"]):
     def active(self) -> RunQuerySet:
         return self.filter(status__in=Run.ACTIVE)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from operator import itemgetter
+from typing import Any
 
 from django.db import connection
 
 from sessions_app.core.bulk import building_many
 from sessions_app.core.entries import Entry as CoreEntry
 from sessions_app.core.json_text import parse_json
-from sessions_app.models import Entry, Segment
+from sessions_app.models import Entry, Segment, damaged_record
 
 # The segments from the leaf's up to the one that holds the wanted depth, each with the range of the path in it.
 # `above` is the depth over the segment's first entry. Rows of model instances would cost three times as much.
@@ -36,4 +37,15 @@ def load_core_path(leaf: Entry, from_depth: int = 0) -> list[CoreEntry]:
             cursor.execute(query, arguments)
             rows = cursor.fetchall()
         rows.sort(key=itemgetter(0))
-        return [CoreEntry(parse_json(payload), seq) for _, seq, payload in rows]
+        try:
+            return [CoreEntry(parse_json(payload), seq) for _, seq, payload in rows]
+        except ValueError:
+            return [CoreEntry(_record(payload, seq), seq) for _, seq, payload in rows]
+
+
+def _record(payload: str, seq: int) -> dict[str, Any]:
+    try:
+        value = parse_json(payload)
+    except ValueError:
+        value = None
+    return value if isinstance(value, dict) else damaged_record(seq)

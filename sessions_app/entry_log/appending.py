@@ -156,9 +156,11 @@ def _row(session: Session, core: CoreEntry, parent: Entry | None) -> Entry:
         thinking_seq=seq if columns.sets_thinking_level(core) else parent.thinking_seq if parent else None,
     )
     if core.kind == Kind.COMPACTION and parent is not None:
-        kept = find_by_id(session.pk, core.record.get("firstKeptEntryId"))
-        if kept is not None and is_on_path(kept, parent):
-            entry.kept_seq = kept.seq
+        # An imported file may repeat the id: the projection takes the first it meets from the root.
+        boundary = Entry.objects.filter(session_id=session.pk, entry_id=core.record.get("firstKeptEntryId"))
+        above = [kept for kept in boundary if is_on_path(kept, parent)]
+        if above:
+            entry.kept_seq = min(above, key=lambda kept: kept.depth).seq
     return entry
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from sessions_app import live
+from sessions_app import integrity, live
 from sessions_app.models import Run
 from sessions_app.runner.active_run import ActiveRun, LeaseLost, claim
 from sessions_app.runner.branch_summary_run import BranchSummaryRun
@@ -32,6 +32,8 @@ def carry_out(run_id: int) -> None:
     if run is None:
         return
     session = run.session
+    if notice := integrity.mend_leaf(session):
+        logger.warning("%s", notice, extra={"session": session.pk})
     active = ActiveRun(
         run, session.pk, live.RunStream(run.pk, session.pk), tail=session.leaf.seq if session.leaf else None
     )
