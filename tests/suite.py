@@ -18,6 +18,7 @@ import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 
 import psutil
 
@@ -47,7 +48,6 @@ class Report:
 
 
 def main() -> int:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     report = Report()
     begun = time.monotonic()
     shutil.rmtree(RESULTS, ignore_errors=True)
@@ -57,6 +57,13 @@ def main() -> int:
     os.chmod(temporary, 0o711)
     environment = {**os.environ, "TMPDIR": temporary, MARK: uuid.uuid4().hex}
     environment.pop("DATABASE_URL", None)
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        # The lanes wait for their processes.
+        end_leftovers(environment[MARK])
+        sys.exit(143)
+
+    signal.signal(signal.SIGTERM, stop)
 
     files = sorted(path.name for path in (ROOT / "tests").glob("test_*.py"))
     folders = {path.parent.relative_to(ROOT).parts[1] for path in (ROOT / "tests").glob("*/**/test_*.py")}
