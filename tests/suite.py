@@ -45,6 +45,7 @@ class Report:
 
     failed: list[str] = field(default_factory=list)
     not_run: list[str] = field(default_factory=list)
+    stopped: bool = False
 
 
 def main() -> int:
@@ -59,7 +60,8 @@ def main() -> int:
     environment.pop("DATABASE_URL", None)
 
     def stop(number: int, frame: FrameType | None) -> None:
-        # The lanes wait for their processes.
+        # The lanes wait for their processes, and begin no other ones.
+        report.stopped = True
         end_leftovers(environment[MARK])
         sys.exit(143)
 
@@ -129,6 +131,9 @@ def pytest_step(
 
 
 def step(name: str, command: list[str], environment: dict[str, str], report: Report) -> None:
+    if report.stopped:
+        report.not_run.append(name)
+        return
     print(f"--- {name}: started", flush=True)
     begun = time.monotonic()
     log = RESULTS / f"{name.lower()}.log"
