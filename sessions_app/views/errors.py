@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec
 
 from django.core.exceptions import PermissionDenied
+from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
 from sessions_app.services.errors import ServiceError
@@ -71,16 +75,58 @@ def page_not_found(request: HttpRequest, exception: Http404) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Without context processors: whatever broke may break them too."""
-    if wants_fragment(request):
-        response = HttpResponse(_SERVER_ERROR_FRAGMENT, status=500)
-        response["HX-Retarget"] = "#notices"
-        return response
-    return render(None, "500.html", status=500)
+    # Django calls this while it handles the exception.
+    known = trouble(sys.exception())
+    message, remedy = known or ("", "")
+    status = 503 if known else 500
+    if not wants_fragment(request):
+        return render(None, "500.html", {"message": message, "remedy": remedy}, status=status)
+    words = format_html(
+        '<div class="notice notice--bad" role="alert"><div><b>{}</b><p>{}</p></div></div>',
+        message or "The server failed on this request.",
+        remedy or "What was stored before is kept. The server's log says what broke.",
+    )
+    response = HttpResponse(words, status=status)
+    response["HX-Retarget"] = "#notices"
+    return response
 
 
-_SERVER_ERROR_FRAGMENT = (
-    '<div class="notice notice--bad" role="alert"><div><b>The server failed on this request.</b>'
-    "<p>What was stored before is kept. The server's log says what broke.</p></div></div>"
+def trouble(error: BaseException | None) -> tuple[str, str] | None:
+    """What broke and what to do, where it is not the program's fault: disk, rights, the database's server."""
+    words = str(error)
+    if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return _FULL
+    if isinstance(error, OSError) and error.errno in {errno.EROFS, errno.EACCES}:
+        return _NOT_WRITABLE
+    if not isinstance(error, DatabaseError | InterfaceError):
+        return None
+    if "full" in words:
+        return _FULL
+    if "readonly" in words or "unable to open" in words:
+        return _NOT_WRITABLE
+    if "malformed" in words or "not a database" in words:
+        return _DAMAGED
+    if "locked" in words:
+        return _BUSY
+    return _UNREACHABLE if isinstance(error, OperationalError | InterfaceError) else None
+
+
+_FULL = (
+    "The server's disk is full: nothing was changed.",
+    "Free some space where its data directory is, then do it again. What was stored before is kept.",
+)
+_NOT_WRITABLE = (
+    "The server may not write its data: nothing was changed.",
+    "Give its user the right to write the data directory, then do it again. What was stored before is kept.",
+)
+_DAMAGED = (
+    "The server's database is damaged.",
+    "Stop agentweb and run “agentweb doctor”; docs/operations.md says how to put a copy back.",
+)
+_BUSY = ("The database is busy: nothing was changed.", "Do it again in a moment.")
+_UNREACHABLE = (
+    "The server can't reach its database: nothing was changed.",
+    "See that the database of DATABASE_URL runs, then do it again. What was stored before is kept.",
 )
 
 
