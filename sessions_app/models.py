@@ -190,8 +190,11 @@ class Entry(models.Model):
     @property
     def record(self) -> dict[str, Any]:
         """The raw record, as in a session file."""
-        value: dict[str, Any] = parse_json(self.payload)
-        return value
+        try:
+            value = parse_json(self.payload)
+        except ValueError:
+            value = None
+        return value if isinstance(value, dict) else damaged_record(self.seq)
 
     def as_core(self) -> CoreEntry:
         return CoreEntry(self.record, self.seq)
