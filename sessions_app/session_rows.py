@@ -25,7 +25,8 @@ FRESH = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """`glyph` names a shape of the sprite ("running" → #g-running); `moment` is when the session last moved."""
+    """`glyph` names a shape of the sprite ("running" → #g-running); `moment` is when the session last moved;
+    `since` and `elapsed`, while it runs, when that began and how long ago ("48 s")."""
 
     session: Session
     glyph: str
@@ -33,6 +34,8 @@ class SessionRow:
     moment: datetime
     time: str
     quiet: bool
+    since: datetime | None = None
+    elapsed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,7 @@ def newest_runs(sessions: Sequence[Session]) -> dict[int, Run]:
 
 def make_row(session: Session, run: Run | None, now: datetime) -> SessionRow:
     glyph, doing = state_of(session, run, now)
+    since = run.started_at or now if run and glyph == "running" and not run.stop_requested else None
     return SessionRow(
         session=session,
         glyph=glyph,
@@ -95,6 +99,8 @@ def make_row(session: Session, run: Run | None, now: datetime) -> SessionRow:
         moment=session.updated_at,
         time=_("now") if glyph == "running" else short_time(session.updated_at, now),
         quiet=glyph == "idle",
+        since=since,
+        elapsed=duration(now - since) if since else "",
     )
 
 
@@ -109,8 +115,10 @@ def state_of(session: Session, run: Run | None, now: datetime) -> tuple[str, str
             return "queued", _("Waiting to start")
         case Run.Status.RUNNING if run.stop_requested:
             return "running", _("Stopping")
+        case Run.Status.RUNNING if run.kind == Run.Kind.COMPACTION:
+            return "running", _("Compacting")
         case Run.Status.RUNNING:
-            return "running", _("Running %(time)s") % {"time": duration(now - (run.started_at or now))}
+            return "running", _("Running")
         case Run.Status.FAILED:
             error = run.error.strip().partition("\n")[0]
             return "error", _("Stopped: %(error)s") % {"error": error} if error else _("Stopped on an error")

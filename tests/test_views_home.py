@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -168,7 +169,7 @@ def test_the_open_session_is_marked_in_the_list(alice_client: Client, session: S
     ("status", "glyph", "words"),
     [
         (Run.Status.QUEUED, "queued", "Waiting to start"),
-        (Run.Status.RUNNING, "running", "Running 2 min 14 s"),
+        (Run.Status.RUNNING, "running", "Running"),
         (Run.Status.FAILED, "error", "Stopped: disk full"),
         (Run.Status.INTERRUPTED, "stopped", "Interrupted, can go on"),
         (Run.Status.LIMITED, "wait", "Waits: its ceiling is reached"),
@@ -186,6 +187,16 @@ def test_a_row_says_by_shape_and_words_what_a_session_is_doing(
     Run.objects.create(session=session, status=status, started_at=started, error="disk full\nat 12")
     row = row_of(session)
     assert (row.glyph, row.doing) == (glyph, words)
+    assert row.elapsed == ("2 min 14 s" if glyph == "running" else "")
+
+
+def test_the_time_of_a_running_session_is_counted_on_in_the_page(
+    alice_client: Client, session: Session
+) -> None:
+    started = timezone.now() - timedelta(seconds=134)
+    Run.objects.create(session=session, status=Run.Status.RUNNING, started_at=started)
+    text = alice_client.get("/", headers=HTMX).content.decode()
+    assert re.search(r'Running <elapsed-time datetime="[^"]+">2 min 14 s</elapsed-time>', text)
 
 
 def test_a_session_that_nothing_runs_in_is_never_shown_as_running(session: Session) -> None:

@@ -1,0 +1,31 @@
+"""The list of sessions beside the open one says what is so: while a job runs, when it has ended, and elsewhere."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.running import Up
+
+
+def test_the_list_says_that_a_job_has_ended_as_soon_as_the_header_does(page: Page) -> None:
+    page.get_by_role("textbox", name="Message").fill("Run: sleep 3; echo done")
+    page.get_by_role("button", name="Send").click()
+    page.wait_for_url("**/s/**")
+    row = page.locator(".session[aria-current=page]")
+    expect(row).to_contain_text(re.compile(r"Running [1-9]\d* s"), timeout=10_000)
+    expect(page.locator("#running-count")).to_have_text("1 running")
+    expect(page.locator("#run-status")).to_contain_text("Finished", timeout=60_000)
+    expect(row).to_contain_text("Finished", timeout=2_000)
+    expect(page.locator("#running-count")).to_have_text("", timeout=2_000)
+
+
+def test_the_end_of_another_session_s_job_is_noticed_within_seconds(page: Page, server: Up) -> None:
+    page.get_by_role("textbox", name="Message").fill("Run: sleep 4; echo done")
+    page.get_by_role("button", name="Send").click()
+    page.wait_for_url("**/s/**")
+    name = page.url.rstrip("/").rpartition("/")[2]
+    page.goto(f"{server.address}/keys/")
+    row = page.locator(f"#session-row-{name}")
+    expect(row).to_contain_text("Finished", timeout=14_000)
