@@ -51,6 +51,7 @@ class Follower:
         self.printer = printer
         self.error = self.error_kind = ""
         self.cut_short = False
+        self.is_told = False
         newest = (
             Entry.objects.filter(session=session).order_by("-seq").values_list("seq", flat=True).first() or 0
         )
@@ -76,13 +77,17 @@ class Follower:
                 continue
             assert self.run is not None  # noqa: S101  (a delivered message has a run)
             ended = False
+            heard = False
             for event in self.live_events(self.run):
+                heard = True
                 self.take(event)
                 ended = ended or event["type"] == "run_end"
             self.run.refresh_from_db()
             if not self.run.is_active:
                 return self.finish(self.run, drained=ended)
-            self.tell_entries()
+            if not heard:
+                # The stream may be lost. While it speaks it says itself when an entry is there.
+                self.tell_entries()
             self.notice_lost_server()
             is_late = self.run.status == Run.Status.QUEUED and time.monotonic() - began > WAITING_SECONDS
             if is_late and not told_to_wait:
@@ -141,10 +146,20 @@ class Follower:
                 yield from json.loads(fields[b"e"])
 
     def take(self, event: Json) -> None:
+        if event["type"] == "message_start":
+            self.is_told = self.has_told(event)
         if event["type"] == "message_end":
             self.tell_entries()
+        elif self.is_told and event["type"] in {"message_start", "message_update"}:
+            return
         elif event["type"] not in INTERNAL | {"agent_settled"}:
             self.printer.event(event)
+
+    def has_told(self, started: Json) -> bool:
+        """Whether an answer's entry was told before its stream was read: then its growing is no news."""
+        number = started.get("answer")
+        told = Entry.objects.filter(run=self.run, role="assistant", seq__lte=self.seq)
+        return isinstance(number, int) and number <= told.count()
 
     def tell_entries(self) -> None:
         for entry in Entry.objects.filter(session=self.session, seq__gt=self.seq).order_by("seq"):

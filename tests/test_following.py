@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import io
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from agentweb.following import JsonPrinter, TextPrinter
+from agentweb.following import Follower, JsonPrinter, TextPrinter
+from sessions_app import entry_log
+from sessions_app.models import Entry, Run, Session
+from sessions_app.services.runs import Submission
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 Json = dict[str, Any]
 
@@ -99,3 +105,27 @@ def test_deltas_that_arrive_after_their_row_are_not_told() -> None:
     printer.event(update("text_delta", contentIndex=0, delta="Hello"))
     types = [json.loads(line)["type"] for line in output.getvalue().splitlines()]
     assert types == ["message_start", "message_end", "entry_appended"]
+
+
+def test_an_answer_whose_stream_is_read_after_its_entry_is_printed_once(
+    session: Session, alice: User
+) -> None:
+    run = Run.objects.create(session=session, author=alice, status=Run.Status.RUNNING)
+    asked = {"type": "message", "message": {"role": "user", "content": "Hello", "timestamp": 1}}
+    entry = entry_log.append(session.pk, asked)
+    for printer_type in (TextPrinter, JsonPrinter):
+        output = io.StringIO()
+        follower = Follower(session, Submission(run, entry, None), printer_type(output))
+        entry_log.append(session.pk, {"type": "message", "message": assistant("Hello there")}, run=run)
+        number = Entry.objects.filter(run=run).count()
+        follower.tell_entries()
+        told = output.getvalue()
+        assert "Hello there" in told
+        for event in (
+            START | {"answer": number},
+            update("text_delta", contentIndex=0, delta="Hello there"),
+            {"type": "message_end", "seq": follower.seq, "role": "assistant"},
+        ):
+            follower.take(event)
+        assert output.getvalue() == told
+        follower.client.close()
