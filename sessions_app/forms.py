@@ -246,8 +246,9 @@ class KeyForm(forms.Form):
 
 
 class WelcomeForm(WorkspaceForm):
-    """The first run: a folder, a model, a first job."""
+    """The first run: a folder, a model, a first job. Only the tour needs no folder."""
 
+    path = forms.CharField(max_length=4096, required=False)
     provider = forms.ChoiceField(choices=[("demo", ""), ("anthropic", ""), ("openai-compatible", "")])
     secret = forms.CharField(required=False, max_length=500)
     base_url = forms.URLField(required=False, max_length=500, assume_scheme="https")
@@ -257,6 +258,8 @@ class WelcomeForm(WorkspaceForm):
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
+        if "path" not in self.errors and not data.get("path") and data.get("job") != "tour":
+            self.add_error("path", WorkspaceForm.base_fields["path"].error_messages["required"])
         if data.get("provider") == "anthropic" and not data.get("secret"):
             self.add_error("secret", _("Paste a key, or begin with the demo model."))
         if data.get("provider") == "openai-compatible":

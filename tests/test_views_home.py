@@ -302,13 +302,42 @@ def test_a_key_that_was_typed_is_not_sent_back_with_an_error(charlie_client: Cli
     assert "sk-secret-words" not in charlie_client.post("/welcome/", form).content.decode()
 
 
-def test_the_tour_is_brought_in_once(alice_client: Client, workspace: Workspace) -> None:
+def test_the_tour_is_brought_in_once_and_opens_at_its_beginning(
+    alice_client: Client, workspace: Workspace
+) -> None:
     first = alice_client.post("/", {"workspace": workspace.pk, "tour": "1"})
     second = alice_client.post("/", {"workspace": workspace.pk, "tour": "1"})
-    assert first.headers["Location"] == second.headers["Location"]
-    assert Session.objects.count() == 1
-    assert Entry.objects.count() > 5
+    session = Session.objects.get()
+    asked = session.entries.filter(role="user").order_by("seq").first()
+    assert asked is not None
+    assert first.headers["Location"] == second.headers["Location"] == f"/s/{session.key}/#entry-{asked.seq}"
 
 
-def test_the_tour_needs_a_folder_of_ones_own(charlie_client: Client, workspace: Workspace) -> None:
-    assert charlie_client.post("/", {"workspace": workspace.pk, "tour": "1"}, headers=HTMX).status_code == 400
+def test_the_tour_needs_no_folder_and_touches_none(
+    charlie_client: Client, charlie: User, settings: Settings, tmp_path: Path
+) -> None:
+    settings.DATA_DIR = tmp_path / "data"
+    charlie_client.post("/welcome/", {"path": "", "provider": "demo", "job": "tour"})
+    session = Session.objects.get()
+    assert session.workspace.name == "Tour"
+    assert list(Path(session.workspace.path).iterdir()) == []
+    page = charlie_client.get(f"/s/{session.key}/").content.decode()
+    assert "nothing here was done in a folder of yours" in page
+    assert "Files changed in the example" in page
+
+
+def test_who_has_only_seen_the_tour_is_still_asked_for_a_folder(
+    charlie_client: Client, tmp_path: Path
+) -> None:
+    charlie_client.post("/welcome/", {"path": "", "provider": "demo", "job": "tour"})
+    assert charlie_client.get("/").headers["Location"] == "/welcome/"
+    charlie_client.post("/welcome/", {"path": str(tmp_path), "provider": "demo", "job": "1"})
+    page = charlie_client.get("/").content.decode()
+    assert tmp_path.name in page
+    assert ">Tour</span>" not in page
+
+
+def test_a_job_needs_a_folder(charlie_client: Client) -> None:
+    response = charlie_client.post("/welcome/", {"path": "", "provider": "demo", "job": "1"})
+    assert response.status_code == 422
+    assert "Name a folder." in response.content.decode()

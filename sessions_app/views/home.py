@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import uuid
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -14,16 +12,14 @@ from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from sessions_app import formats, provider_keys, session_rows
+from sessions_app import provider_keys, session_rows
 from sessions_app.forms import SUGGESTED_JOBS, BeginForm, WelcomeForm
 from sessions_app.models import Session, Workspace
 from sessions_app.runner.execution_policy import local_execution_problem
-from sessions_app.services import runs, sessions, workspaces
+from sessions_app.services import runs, sessions, tour, workspaces
 from sessions_app.services.errors import ServiceError
 from sessions_app.views.errors import problem, tells_errors, wants_fragment
 from sessions_app.views.workspaces import first_listing
-
-TOUR = Path(formats.__file__).with_name("tour.jsonl")
 
 
 @require_http_methods(["GET", "POST"])
@@ -43,15 +39,14 @@ def session_list(request: HttpRequest) -> HttpResponse:
             "current": uuid_or_none(request.GET.get("current", "")),
         }
         return render(request, "sessions_app/_sessions_nav.html", facts)
-    mine = Workspace.objects.may_edit(request.user)
-    if not mine.exists() and not Workspace.objects.visible_to(request.user).exists():
+    if not tour.without_tour(Workspace.objects.visible_to(request.user)).exists():
         return redirect("welcome")
     return render(request, "sessions_app/session_list.html", composer_facts(request, query))
 
 
 def composer_facts(request: HttpRequest, query: str) -> dict[str, Any]:
     """The folder comes from `?workspace=`, else it is the one of the newest session."""
-    choices = list(Workspace.objects.may_edit(request.user).order_by("name"))
+    choices = list(tour.without_tour(Workspace.objects.may_edit(request.user)).order_by("name"))
     newest = (
         Session.objects.may_edit(request.user)
         .order_by("-updated_at")
@@ -79,22 +74,14 @@ def composer_facts(request: HttpRequest, query: str) -> dict[str, Any]:
         "jobs": SUGGESTED_JOBS,
         "key": uuid.uuid4().hex,
         "largest": settings.MAX_PROMPT_BYTES,
-        "tour": TOUR.exists(),
     }
 
 
 def begin(request: HttpRequest) -> HttpResponse:
     """A session with its first message; nothing is left behind when the message is refused."""
-    form = BeginForm(request.POST, request.FILES, user=request.user)
     if "tour" in request.POST:
-        workspace = (
-            Workspace.objects.may_edit(request.user)
-            .filter(pk=number(request.POST.get("workspace", "")))
-            .first()
-        )
-        if workspace is None:
-            return problem(request, "Choose one of your folders.")
-        return go(request, tour_session(request.user, workspace))
+        return go(request, tour.open_tour(request.user))
+    form = BeginForm(request.POST, request.FILES, user=request.user)
     if not form.is_valid():
         return problem(request, " ".join(str(error) for errors in form.errors.values() for error in errors))
     data = form.cleaned_data
@@ -137,18 +124,13 @@ def start(
 
 
 def go(request: HttpRequest, session: Session) -> HttpResponse:
+    """To the session: to its end, where things happen, but to the beginning of the tour."""
     address = reverse("session", args=[session.key])
+    if tour.is_tour(session) and (first := tour.beginning(session)):
+        address = f"{address}#entry-{first.seq}"
     if wants_fragment(request):
         return HttpResponse(status=204, headers={"HX-Redirect": address})
     return redirect(address)
-
-
-def tour_session(user: Any, workspace: Workspace) -> Session:
-    """The tour, brought in once per user: its file's id tells."""
-    text = TOUR.read_text(encoding="utf-8")
-    file_id = json.loads(text.partition("\n")[0])["id"]
-    there = Session.objects.visible_to(user).filter(owner=user, file_id=file_id).first()
-    return there or sessions.import_session_text(workspace=workspace, owner=user, text=text, name=TOUR.name)
 
 
 @sensitive_post_parameters("secret")
@@ -159,7 +141,7 @@ def welcome(request: HttpRequest) -> HttpResponse:
     remedy = ""
     if request.method == "POST" and form.is_valid():
         try:
-            return redirect("session", set_up(request.user, form).key)
+            return go(request, set_up(request.user, form))
         except ServiceError as error:
             form.add_error("path", str(error))
             remedy = error.remedy
@@ -169,18 +151,20 @@ def welcome(request: HttpRequest) -> HttpResponse:
         "listing": first_listing(form["path"].value() or ""),
         "jobs": SUGGESTED_JOBS,
         "keys": provider_keys.key_status(request.user),
-        "tour": TOUR.exists(),
         "page": "welcome",
     }
     return render(request, "sessions_app/welcome.html", facts, status=422 if form.errors else 200)
 
 
 def set_up(user: Any, form: WelcomeForm) -> Session:
-    """Folder, key and first session, in that order; each is kept should a later one be refused."""
+    """Folder, key and first session, in that order; each is kept should a later one be refused. The tour needs
+    no folder."""
     data = form.cleaned_data
-    workspace = workspaces.add_workspace(
-        user=user, path=data["path"], name=data["name"], create=data["create"]
-    )
+    workspace = None
+    if data["path"]:
+        workspace = workspaces.add_workspace(
+            user=user, path=data["path"], name=data["name"], create=data["create"]
+        )
     if data["provider"] != "demo":
         provider_keys.save_key(
             user=user,
@@ -190,7 +174,7 @@ def set_up(user: Any, form: WelcomeForm) -> Session:
             models_offered=data["models_offered"],
         )
     words = form.first_words()
-    return start(user, workspace, words) if words else tour_session(user, workspace)
+    return start(user, workspace, words) if words and workspace else tour.open_tour(user)
 
 
 def uuid_or_none(text: str) -> uuid.UUID | None:
@@ -198,7 +182,3 @@ def uuid_or_none(text: str) -> uuid.UUID | None:
         return uuid.UUID(text)
     except ValueError:
         return None
-
-
-def number(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < 18 else 0

@@ -19,7 +19,7 @@ from sessions_app import entry_log, fragments, session_rows
 from sessions_app.agent.system_prompt import find_context_files
 from sessions_app.fragments import branch_cost, changed_files, tree_panel
 from sessions_app.models import Run, Session
-from sessions_app.services import compaction, sessions, workspaces
+from sessions_app.services import compaction, sessions, tour, workspaces
 from sessions_app.services.errors import NotAllowed
 from sessions_app.views.errors import wants_fragment
 
@@ -74,6 +74,7 @@ def side_facts(session: Session) -> Json:
         "files": changed_files.changed_files(session),
         "branch_cost": branch_cost.branch_cost(session),
         "rules": rules(session),
+        "tour_begins": tour.beginning(session) if tour.is_tour(session) else None,
     }
 
 
