@@ -149,7 +149,8 @@ class Follower:
         if event["type"] == "message_start":
             self.is_told = self.has_told(event)
         if event["type"] == "message_end":
-            self.tell_entries()
+            # Not those behind it: what the stream says of them comes first.
+            self.tell_entries(event.get("seq"))
         elif self.is_told and event["type"] in {"message_start", "message_update"}:
             return
         elif event["type"] not in INTERNAL | {"agent_settled"}:
@@ -161,8 +162,10 @@ class Follower:
         told = Entry.objects.filter(run=self.run, role="assistant", seq__lte=self.seq)
         return isinstance(number, int) and number <= told.count()
 
-    def tell_entries(self) -> None:
-        for entry in Entry.objects.filter(session=self.session, seq__gt=self.seq).order_by("seq"):
+    def tell_entries(self, last: int | None = None) -> None:
+        """Those not told yet, up to and with the one of seq `last`."""
+        entries = Entry.objects.filter(session=self.session, seq__gt=self.seq).order_by("seq")
+        for entry in entries if last is None else entries.filter(seq__lte=last):
             self.seq = entry.seq
             if entry.role == "assistant":
                 self.cut_short = entry.record["message"].get("stopReason") == "length"
