@@ -125,6 +125,10 @@ def check_integrity(file: Path) -> None:
 def explained(error: DatabaseError) -> Problem:
     """What a person can do about a database that can't be used."""
     words = " ".join(str(error).split()) or type(error).__name__
+    if "locked" in words:
+        return Problem(
+            "The database is busy: another process has held it for too long.", "Try again in a moment."
+        )
     if sqlite_file() is None:
         return Problem(
             f"The database of DATABASE_URL can't be used: {words}",

@@ -100,7 +100,7 @@ def trouble(error: BaseException | None) -> tuple[str, str] | None:
         return _NOT_WRITABLE
     if not isinstance(error, DatabaseError | InterfaceError):
         return None
-    if "full" in words:
+    if "full" in words or "No space left" in words:
         return _FULL
     if "readonly" in words or "unable to open" in words:
         return _NOT_WRITABLE
