@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from sessions_app.core import messages, projection, tokens
+from sessions_app.core.bare_words import bare_words
 from sessions_app.core.entries import Entry as CoreEntry
 from sessions_app.core.entries import Kind
 
@@ -71,5 +72,6 @@ def title_of(entry: CoreEntry) -> str:
     if entry.role != "user" or entry.message is None:
         return ""
     words = clean(messages.text_of(entry.message.get("content"), "\n")).strip()
-    printable = "".join(character if character.isprintable() else " " for character in words[:400])
+    begun = bare_words(words[:400]) or words[:400]
+    printable = "".join(character if character.isprintable() else " " for character in begun)
     return " ".join(printable.split())[:120]

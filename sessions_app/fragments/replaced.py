@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from django.template.loader import render_to_string
 
 from sessions_app import entry_log
+from sessions_app.core.bare_words import bare_words
 from sessions_app.core.messages import tool_calls_of
 from sessions_app.fragments import wording
 from sessions_app.fragments.articles import source_of
 from sessions_app.fragments.folds import replaced_depths
 from sessions_app.fragments.plain_text import one_line
-from sessions_app.fragments.tree_panel import without_marks
 from sessions_app.models import Entry, Session
 
 PAGE = 40
@@ -70,7 +70,7 @@ def _row(entry: Entry) -> ReplacedRow:
     glyph, name = _SHAPES.get(entry.role or entry.kind, ("note", entry.kind.replace("_", " ").capitalize()))
     moment = wording.moment_of(entry.record.get("timestamp")) or entry.created_at
     return ReplacedRow(
-        entry.seq, glyph, name, wording.clock(moment), one_line(without_marks(_words(entry)[:3000]), 300)
+        entry.seq, glyph, name, wording.clock(moment), one_line(bare_words(_words(entry)[:3000]), 300)
     )
 
 

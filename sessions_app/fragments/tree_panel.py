@@ -14,6 +14,7 @@ from typing import Any
 from django.db.models import Count, Q
 from django.db.models.functions import Substr
 
+from sessions_app.core.bare_words import bare_words
 from sessions_app.core.entries import Kind
 from sessions_app.core.messages import text_of
 from sessions_app.fragments import wording
@@ -225,15 +226,7 @@ def _plain_name(entry: Entry) -> str:
 
 def first_words(head: str, limit: int = 60) -> str:
     """First words of a record of which only the beginning is at hand; empty if there are none."""
-    words = without_marks(_first_text(head)[: limit * 8])
-    return one_line(words, limit)
-
-
-def without_marks(text: str) -> str:
-    """Headings and marks of Markdown say nothing in a row; a summary begins below its first heading."""
-    lines = [line for line in text.split("\n") if line.strip()]
-    said = [line for line in lines if not line.startswith("#")] or [line.lstrip("#") for line in lines]
-    return " ".join(said).replace("**", "").replace("`", "")
+    return one_line(bare_words(_first_text(head)[: limit * 8]), limit)
 
 
 def _first_text(head: str) -> str:
