@@ -126,7 +126,7 @@ def import_map() -> SafeString:
 
 
 def _import_map_now() -> SafeString:
-    names = sorted(path.stem for path in (settings.BASE_DIR / "static" / "js").glob("*.js"))
+    names = sorted(path.stem for path in (settings.ASSETS_DIR / "static" / "js").glob("*.js"))
     text = json.dumps({"imports": {name: static(f"js/{name}.js") for name in names}})
     return mark_safe(text.replace("<", "\\u003c"))  # noqa: S308 - made of our own file names
 

@@ -85,6 +85,8 @@ def compaction_settings() -> dict[str, Any]:
 
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+# In a checkout templates/ and static/ lie at its top; in an installed package they travel inside it.
+ASSETS_DIR = BASE_DIR if (BASE_DIR / "templates" / "base.html").exists() else BASE_DIR / "agentweb"
 VERSION = metadata.version("agentweb")
 
 # --- Where things live ------------------------------------------------------------------------------
@@ -304,7 +306,7 @@ ASGI_APPLICATION = "agentweb.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [ASSETS_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -331,7 +333,7 @@ USE_TZ = True
 USE_I18N = True
 
 STATIC_URL = "static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [ASSETS_DIR / "static"]
 STATIC_ROOT = DATA_DIR / "static"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
