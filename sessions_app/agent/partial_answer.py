@@ -65,7 +65,8 @@ class PartialAnswer:
             if self._message is None:
                 return None
             found: dict[int, Json] = {
-                index: {"type": kind, _FIELD[kind]: "".join(pieces)} for index, (kind, pieces) in self._blocks.items()
+                index: {"type": kind, _FIELD[kind]: "".join(pieces)}
+                for index, (kind, pieces) in self._blocks.items()
             }
             found |= self._calls
             message = {**self._message, "content": [found[i] for i in sorted(found)], "stopReason": "aborted"}
