@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from asgiref.sync import sync_to_async
 from channels.testing import WebsocketCommunicator
+from django.db import transaction
 from django.test import Client
 
 from agentweb.asgi import application
@@ -104,7 +105,8 @@ def say(session: Session, text: str, role: str = "user", run: Run | None = None)
 
 @sync_to_async
 def go_to(session: Session, entry: Entry) -> None:
-    entry_log.move_leaf(entry_log.lock_session(session.pk), entry)
+    with transaction.atomic():
+        entry_log.move_leaf(entry_log.lock_session(session.pk), entry)
 
 
 @sync_to_async
