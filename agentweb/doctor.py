@@ -200,7 +200,7 @@ def providers() -> Iterator[Finding]:
         yield Finding(
             "warn",
             "No key for any provider: only the demo model answers",
-            "Add one on the Keys page, or set ANTHROPIC_API_KEY.",
+            "Add one under “Models and keys”, or set ANTHROPIC_API_KEY.",
         )
 
 

@@ -203,9 +203,9 @@ def unknown_model(wanted: str, choices: list[ModelChoice]) -> Problem:
     usable = ", ".join(choice.value for choice in choices if not choice.missing_key)
     more = ""
     if any(choice.missing_key for choice in choices):
-        more = " More with a key: the Keys page, or ANTHROPIC_API_KEY."
+        more = " More with a key: “Models and keys”, or ANTHROPIC_API_KEY."
     if wanted.startswith("openai-compatible/"):
-        more = " Models of your own server are named on the Keys page, or in OPENAI_COMPATIBLE_MODELS."
+        more = " Models of your own server are named under “Models and keys”, or in OPENAI_COMPATIBLE_MODELS."
     return Problem(f"There is no model {wanted!r}.", f"There are: {usable}.{more}", code=USAGE)
 
 

@@ -68,7 +68,7 @@ def test_an_answer_shows_its_thinking_folded_and_its_text_as_markdown(append: Ap
     assert "Thought for 11 s" in html
     assert "The repeated hour needs fold." in html
     assert "<strong>Done</strong>" in html
-    assert "<bdi>demo</bdi>" in html
+    assert "<bdi>Demo model</bdi>" in html
 
 
 def test_a_result_is_the_card_of_its_call(append: Append, alice: User) -> None:
@@ -208,7 +208,8 @@ def test_a_branch_summary_leads_back_to_its_branch(append: Append, alice: User) 
     [
         ({"type": "label", "targetId": "x", "label": "worked"}, "Labelled “worked”"),
         ({"type": "session_info", "name": "Clock change"}, "Named “Clock change”"),
-        ({"type": "model_change", "provider": "demo", "modelId": "demo"}, "Model: demo"),
+        ({"type": "model_change", "provider": "demo", "modelId": "demo"}, "Model: Demo model"),
+        ({"type": "model_change", "provider": "there", "modelId": "tide-3"}, "Model: tide-3 · there"),
         ({"type": "thinking_level_change", "thinkingLevel": "high"}, "Thinking: high"),
         ({"type": "context_edit", "targetId": "x", "replacement": None}, "left out of what the model sees"),
         ({"type": "usage", "kind": "cache_warm", "usage": {"input": 1200}}, "Cache warm · 1.2k tokens"),

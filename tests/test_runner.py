@@ -134,7 +134,7 @@ def test_a_missing_key_is_told_before_anything_is_asked(play: Play, session: Ses
     carry_out_run(run.pk)
     run.refresh_from_db()
     assert (run.status, run.error_kind) == ("failed", "missing_key")
-    assert "Keys page" in run.error
+    assert "Models and keys" in run.error
     assert roles(session) == ["user"]
 
 

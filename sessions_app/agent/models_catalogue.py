@@ -98,7 +98,7 @@ ANTHROPIC_MODELS = (
     ),
 )  # fmt: skip
 
-DEMO_MODEL = ModelInfo("demo", "demo", "Demo (offline script, not an AI)", 128_000, 16_384)
+DEMO_MODEL = ModelInfo("demo", "demo", "Demo model (offline script, not an AI)", 128_000, 16_384)
 SCRIPTED_MODEL = ModelInfo("scripted", "scripted", "Scripted (tests)", 128_000, 16_384, images=True)
 
 MODELS = (*ANTHROPIC_MODELS, DEMO_MODEL, SCRIPTED_MODEL)
@@ -124,6 +124,12 @@ def describe_model(provider: str, model_id: str, **known: Any) -> ModelInfo:
         if provider == "anthropic":
             model = replace(model, thinking="adaptive", levels=_WITHOUT_OFF, bound_thinking=True, images=True)
     return replace(model, **known)
+
+
+def spoken_name(provider: str, model_id: str) -> str:
+    """What a model is called where it speaks: the catalogue's name without what stands in brackets, else its id."""
+    model = find_model(provider, model_id)
+    return model.name.partition(" (")[0] if model else model_id
 
 
 def clamp_level(level: str, model: ModelInfo) -> str:

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from sessions_app import entry_log
+from sessions_app.agent.models_catalogue import spoken_name
 from sessions_app.agent.remedies import remedy_of
 from sessions_app.core.entries import Kind
 from sessions_app.core.messages import blocks_of, number_of, text_of
@@ -18,6 +19,7 @@ from sessions_app.fragments.diffs import Piece
 from sessions_app.fragments.folds import Fold, replaced_depths, split_summary
 from sessions_app.fragments.left_branch import left_branch
 from sessions_app.fragments.plain_text import MAX_SCANNED, excerpt, one_line, visible
+from sessions_app.fragments.speakers import speaker
 from sessions_app.fragments.surroundings import Surroundings
 from sessions_app.fragments.tool_cards import command_card, images_of, open_card, pretty, result_card
 from sessions_app.markdown import render_markdown
@@ -99,7 +101,7 @@ def inline_code(text: str) -> tuple[Piece, ...]:
 
 
 def _assistant(entry: Entry, message: Json, around: Surroundings) -> Described:
-    model = one_line(_text(message.get("model")) or "assistant", 60)
+    model = speaker(message) or "assistant"
     parts: list[Json] = []
     more = has_head = False
     for block in blocks_of(message.get("content")):
@@ -292,7 +294,9 @@ def _session_info(entry: Entry, record: Json, around: Surroundings) -> Described
 
 def _model_change(entry: Entry, record: Json, around: Surroundings) -> Described:
     provider, model = one_line(_text(record.get("provider")), 60), one_line(_text(record.get("modelId")), 100)
-    return _note("Model", f"Model: {model or 'unknown'}" + (f" · {provider}" if provider else ""))
+    name = spoken_name(provider, model)
+    known = name != model or not provider
+    return _note("Model", f"Model: {name or 'unknown'}" + ("" if known else f" · {provider}"))
 
 
 def _thinking_level_change(entry: Entry, record: Json, around: Surroundings) -> Described:

@@ -11,6 +11,7 @@ from django.utils.html import escape
 
 from sessions_app.core.messages import block_text, blocks_of
 from sessions_app.fragments.plain_text import excerpt, one_line, visible
+from sessions_app.fragments.speakers import speaker
 from sessions_app.fragments.tool_cards import LIVE_LINES, open_card, running_card
 from sessions_app.markdown import render_markdown
 
@@ -33,7 +34,7 @@ class LiveBlock:
 
 @dataclass(frozen=True, slots=True)
 class LiveMessage:
-    """An answer that is being written. `key` names it in the frames of the socket."""
+    """An answer that is being written. `key` names it in the frames of the socket, `model` is who speaks."""
 
     key: str
     model: str
@@ -53,7 +54,7 @@ def live_message_of(key: str, message: Json) -> LiveMessage:
                 )
             case "toolCall":
                 blocks.append(LiveBlock(index, "toolCall", name=block_text(block, "name")))
-    return LiveMessage(key, block_text(message, "model"), tuple(blocks))
+    return LiveMessage(key, speaker(message), tuple(blocks))
 
 
 def render_live_message(message: LiveMessage) -> str:

@@ -29,7 +29,7 @@ def open_provider(run: Run, model: ModelInfo) -> Provider:
     if not found.usable_for(model.provider):
         label = provider_keys.LABELS.get(model.provider, model.provider)
         raise CannotStart(
-            f"There is no key for {label}. Add one on the Keys page, or choose the demo model.",
+            f"There is no key for {label}. Add one under “Models and keys”, or choose the demo model.",
             "missing_key",
         )
     options: Json = {"pace": settings.DEMO_PACE} if model.provider == "demo" else {}

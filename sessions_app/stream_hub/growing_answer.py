@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from sessions_app.fragments import LiveBlock, LiveMessage, render_live_block, render_live_message
 from sessions_app.fragments.plain_text import visible
+from sessions_app.fragments.speakers import speaker
 from sessions_app.markdown import Step, StreamingMarkdown
 
 Json = dict[str, Any]
@@ -63,7 +64,7 @@ class GrowingAnswer:
 
     def __init__(self, key: str, message: Json) -> None:
         self.key = key
-        self.model = str(message.get("model") or "")
+        self.model = speaker(message)
         self._blocks: dict[int, GrowingBlock] = {}
 
     def html(self) -> str:

@@ -6,6 +6,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from sessions_app.agent.models_catalogue import spoken_name
 from sessions_app.fragments import wording
 
 register = template.Library()
@@ -13,6 +14,7 @@ register = template.Library()
 register.filter("tokens", wording.tokens)
 register.filter("money", wording.money)
 register.filter("clock", wording.clock)
+register.simple_tag(spoken_name)
 
 
 @register.filter
