@@ -324,6 +324,21 @@ def test_text_written_so_far_is_on_the_page(alice_client: Client, talk: Session,
     assert "So far <strong>so</strong> good" in live
 
 
+def test_an_answer_is_not_shown_twice_when_its_checkpoint_is_older_than_its_entry(
+    alice_client: Client, talk: Session, alice: User
+) -> None:
+    checkpoint = {
+        "answer": 1,
+        "message": {"role": "assistant", "model": "demo", "content": [text("Half of")]},
+    }
+    run = Run.objects.create(session=talk, author=alice, status="running", checkpoint=json.dumps(checkpoint))
+    message = {"role": "assistant", "content": [text("Half of it and the rest")], "stopReason": "stop"}
+    entry_log.append(talk.pk, {"type": "message", "message": message}, run=run)
+    page = alice_client.get(address(talk)).content.decode()
+    assert "Half of it and the rest" in page
+    assert 'data-live="checkpoint"' not in page
+
+
 def test_calls_without_a_result_stand_at_the_end(alice_client: Client, session: Session, alice: User) -> None:
     say(session, "user", "Run it")
     answer(session, {"type": "toolCall", "id": "c1", "name": "bash", "arguments": {"command": "sleep 9"}})

@@ -97,8 +97,11 @@ def live_parts(session: Session, entries: list[Any], *, active: bool) -> str:
     run = session.runs.active().first() if active else None
     parts: list[str] = []
     if run is not None and run.checkpoint:
-        message = json.loads(run.checkpoint).get("message") or {}
-        parts.append(fragments.render_live_message(fragments.live_message_of("checkpoint", message)))
+        unfinished = json.loads(run.checkpoint)
+        # A checkpoint may be older than the entry of its answer: then that is on the page already.
+        if unfinished["answer"] > run.entries.filter(kind="message", role="assistant").count():
+            message = fragments.live_message_of("checkpoint", unfinished["message"])
+            parts.append(fragments.render_live_message(message))
     card = fragments.render_tool_running if active else fragments.render_tool_open
     parts += [card(call) for call in fragments.open_calls(entries)]
     return "".join(parts)

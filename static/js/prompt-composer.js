@@ -11,6 +11,7 @@ class PromptComposer extends HTMLElement {
   #draft;
   #images;
   #sent = "";
+  #next = "";
 
   connectedCallback() {
     this.#form = this.querySelector("form");
@@ -60,6 +61,8 @@ class PromptComposer extends HTMLElement {
     const size = new Blob([text]).size;
     if (!text.trim() && !this.#images.count) this.#tell("Write what should be done.");
     else if (size > Number(this.dataset.largest)) this.#tell(`This message has ${megabytes(size)}; at most ${megabytes(this.dataset.largest)} can be sent. Put it into a file.`);
+    // One message at a time: these words go once those on their way have arrived.
+    else if (this.#form.classList.contains("htmx-request")) this.#next = this.#form.elements.mode.value;
     else {
       this.#sent = text;
       this.#form.elements.key.value = this.#draft.keyFor(JSON.stringify([text, this.#form.elements.mode.value, this.#images.count]));
@@ -74,14 +77,18 @@ class PromptComposer extends HTMLElement {
     if (event.target !== this.#form) return;
     const { successful, xhr } = event.detail;
     const unreachable = xhr.status === 0 || xhr.status >= 500;
+    const next = this.#next;
+    this.#next = "";
     this.querySelector(".composer__unsent").hidden = successful || !unreachable;
     if (!successful) return;
     this.#draft.accepted();
-    this.#form.elements.mode.value = "steer";
+    this.#form.elements.mode.value = next || "steer";
     const rest = this.#field.value.startsWith(this.#sent) ? this.#field.value.slice(this.#sent.length).trimStart() : this.#field.value;
     this.#write(rest);
     this.#images.clear();
     this.#tell("");
+    // Only afterwards is htmx done with this one.
+    if (next && rest.trim()) setTimeout(() => this.#form.requestSubmit());
   };
 
   // The socket brings the new entry; without it the transcript is fetched.

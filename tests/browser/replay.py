@@ -194,6 +194,7 @@ class Replay:
         self.tabs = [Tab(arena.context, self.address)]
         assert arena.context.browser
         self.sleep = Sleep(arena.context.browser)
+        self.said_in: dict[str, Tab] = {}
         self.online_at = 0.0
         self.began = 0.0
 
@@ -270,7 +271,8 @@ class Replay:
                 tab.page.get_by_role("button", name="Stop").click(timeout=500)
         else:
             later = fault.kind == "follow up"
-            self._say(tab, f"{fault.kind} {self.plan.seed} {len(self.happened.said)}", later=later)
+            if not self._say(tab, f"{fault.kind} {self.plan.seed} {len(self.happened.said)}", later=later):
+                return False
         self.result.done.append(fault.kind)
         return True
 
@@ -286,12 +288,17 @@ class Replay:
             shutil.rmtree(self.arena.up.data / "broker", ignore_errors=True)
             (self.arena.up.data / "broker").mkdir(exist_ok=True)
 
-    def _say(self, tab: Tab, text: str, *, later: bool = False) -> None:
+    def _say(self, tab: Tab, text: str, *, later: bool = False) -> bool:
+        """False when other words still stand in the field: a person would not write over them."""
         with contextlib.suppress(Error):
             field = tab.page.get_by_role("textbox", name="Message")
+            if field.input_value():
+                return False
             field.fill(text)
+            self.said_in[text] = tab
             field.press("Alt+Enter" if later else "Enter")
             self.happened.said.append(text)
+        return True
 
     # ---- time passes ----
 
@@ -337,7 +344,11 @@ class Replay:
         for tab in self.tabs:
             with contextlib.suppress(Error):
                 field = tab.page.get_by_role("textbox", name="Message")
-                if field.input_value().strip():
+                text = field.input_value().strip()
+                if text and self.said_in.get(text) is not tab:
+                    # A tab opened meanwhile shows the draft of the other, which is the one that sends it.
+                    field.fill("")
+                elif text:
                     field.press("Enter")
                     tab.page.wait_for_timeout(500)
                     return False

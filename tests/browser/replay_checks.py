@@ -198,7 +198,10 @@ def check_page(shown: Json, stored: Json, facts: Json) -> list[str]:
 def check_moment(shown: Json) -> list[str]:
     """While it goes on: what can be seen of each answer has no gap and nothing twice."""
     blocks = [*shown["live"], *(words for article in shown["articles"] for words in article["words"])]
-    return [wrong for block in blocks if block and (wrong := gaps(words_of(" ".join(block))))]
+    told = [words_of(" ".join(block)) for block in blocks if block]
+    found = [wrong for words in told if (wrong := gaps(words))]
+    seen = Counter(words[0][:2] for words in told)
+    return found + [f"answer {answer} is seen {n} times" for (answer, _), n in seen.items() if n > 1]
 
 
 def _blocks(message: Json) -> list[Json]:
