@@ -109,6 +109,8 @@ def _entries_frame(session: Session, shown: Shown, now: Shown, user: AnyUser) ->
     frame: Json = {"t": "entries", "seq": now.seq, "leaf": now.leaf}
     if entries is None:
         return frame | {"path": "reset", "html": "", "replaces": []}
+    if entries:
+        entries[0].session = session
     html = fragments.render_entries(entries, user=user)
     return frame | {"path": "append", "html": html, "replaces": _replaced_by(entries)}
 

@@ -31,6 +31,8 @@ NOT_SIGNED_IN, WITHDRAWN, UNKNOWN, NO_HEARTBEAT, FAULT = 4401, 4403, 4404, 4408,
 # Seconds between two looks at the rows and the permission without any notice, and between two trees.
 LOOK_SECONDS = 15.0
 CALM_SECONDS = 1.0
+# How long news that change little may wait for more, so that one look tells all of them.
+GATHER_SECONDS = 0.15
 MOST_RECEIVED = 4_096
 
 # notice -> parts of the page that it makes old; rows are looked at with every notice.
@@ -42,6 +44,8 @@ _PARTS_OF = {
     "resync": set(PARTS),
 }
 _CALM = {"session-meta", "session-tree"}
+# About a run that the page follows already: nothing of the transcript waits for them.
+_PATIENT = {"run", "ended", "queue", "session"}
 
 
 class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
@@ -74,6 +78,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.next_look = time.monotonic() + LOOK_SECONDS
         self.postponed: set[str] = set()
         self.calm_until = 0.0
+        self.gather_until: float | None = None
         self.hub: StreamHub = hub_of_this_loop()
         self.viewer = Viewer(session.pk)
         self.hub.join(self.viewer)
@@ -130,7 +135,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if not self.resumed:
             return True
         while not self.flow.is_full:
-            if viewer.has_notices or self._is_due():
+            if self._is_due() or self._wants_telling(viewer):
                 if not await self._tell(viewer):
                     return False
             elif not await self._send_live(viewer):
@@ -153,7 +158,31 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         viewer.something.set()
         return True
 
+    def _wants_telling(self, viewer: Viewer) -> bool:
+        """Whether there is news, and none that can still wait for more."""
+        viewer.forget_notices(self._is_known)
+        if not viewer.has_notices:
+            return False
+        now = time.monotonic()
+        if viewer.run_id is None or not viewer.notice_kinds <= _PATIENT:
+            return True
+        if self.gather_until is None:
+            self.gather_until = now + GATHER_SECONDS
+            asyncio.get_running_loop().call_later(GATHER_SECONDS, viewer.something.set)
+        return now >= self.gather_until
+
+    def _is_known(self, kind: str, facts: Json) -> bool:
+        """What an earlier look has told already, because it came after the change."""
+        match kind:
+            case "entry":
+                seq = facts.get("seq")
+                return isinstance(seq, int) and seq <= self.shown.seq
+            case "run" | "ended":
+                return (facts.get("run"), facts.get("status")) == (self.shown.run, self.shown.status)
+        return False
+
     async def _tell(self, viewer: Viewer) -> bool:
+        self.gather_until = None
         notices = viewer.take_notices()
         if "erased" in notices:
             await self._end(UNKNOWN)

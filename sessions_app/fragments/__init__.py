@@ -19,9 +19,9 @@ from sessions_app.fragments.live_parts import (
     render_tool_running,
     tail_of,
 )
+from sessions_app.fragments.permission import may_edit
 from sessions_app.fragments.replaced import render_replaced
 from sessions_app.fragments.session_parts import (
-    may_edit,
     render_queue,
     render_run_notice,
     render_run_status,

@@ -11,6 +11,7 @@ from django.utils import timezone
 from sessions_app import entry_log, session_rows
 from sessions_app.agent.models_catalogue import describe_model
 from sessions_app.fragments import context_meter, tree_panel, wording
+from sessions_app.fragments.permission import may_edit
 from sessions_app.fragments.plain_text import one_line, visible
 from sessions_app.models import QueuedMessage, Run, Session
 
@@ -140,10 +141,6 @@ def _still_there(session: Session, run: Run) -> bool:
     if last is None or leaf is None:
         return last is None
     return leaf.seq == last or (leaf.seq > last and leaf.kind in entry_log.METADATA_KINDS)
-
-
-def may_edit(session: Session, user: AnyUser) -> bool:
-    return Session.objects.may_edit(user).filter(pk=session.pk).exists()
 
 
 def render_run_status(session: Session, *, user: AnyUser) -> str:

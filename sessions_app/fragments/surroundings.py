@@ -13,6 +13,7 @@ from sessions_app import entry_log
 from sessions_app.core.entries import Kind
 from sessions_app.core.messages import tool_calls_of
 from sessions_app.fragments.folds import AttemptRow, Fold, attempts_of, folds_of
+from sessions_app.fragments.permission import may_edit
 from sessions_app.fragments.told import Edited, edits_among, pinned_among
 from sessions_app.models import Entry, Segment, Session
 
@@ -61,16 +62,15 @@ class Surroundings:
 
 def look_around(entries: Sequence[Entry], *, user: AnyUser, full: bool = False) -> Surroundings:
     """The surroundings of entries of one session, in path order."""
-    session_id = entries[0].session_id
-    session = Session.objects.select_related("leaf").get(pk=session_id)
+    session = _session_of(entries[0])
     records = {entry.pk: entry.record for entry in entries if entry.role in ("assistant", "toolResult")}
     return Surroundings(
         key=session.key,
         user_id=user.pk,
-        may_edit=Session.objects.may_edit(user).filter(pk=session_id).exists(),
+        may_edit=may_edit(session, user),
         calls=_calls_of_results(entries, records),
         unanswered=_passed_over(entries, records),
-        labels=labels_of(session_id, after=min(entry.seq for entry in entries)),
+        labels=labels_of(session.pk, after=min(entry.seq for entry in entries)),
         versions=_versions(entries),
         authors=_authors(entries),
         pinned=pinned_among(entries),
@@ -79,6 +79,13 @@ def look_around(entries: Sequence[Entry], *, user: AnyUser, full: bool = False) 
         attempts=attempts_of(entries, session),
         full=full,
     )
+
+
+def _session_of(entry: Entry) -> Session:
+    """The row that the caller has loaded already, if it has given it to the entry."""
+    if Entry._meta.get_field("session").is_cached(entry):
+        return entry.session
+    return Session.objects.select_related("leaf").get(pk=entry.session_id)
 
 
 def labels_of(session_id: int, *, after: int = 0) -> dict[str, str]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable, Set
 from typing import Any
 
 Json = dict[str, Any]
 
 MOST_FRAMES = 200
 MOST_CHARACTERS = 256_000
+# Of one kind, with different facts.
+MOST_NOTICES = 50
 
 
 class Viewer:
@@ -26,7 +29,8 @@ class Viewer:
         self.something = asyncio.Event()
         self._frames: deque[str] = deque()
         self._characters = 0
-        self._notices: dict[str, Json] = {}
+        # Of each kind all that differ, because they may come in another order than what they tell of.
+        self._notices: dict[str, list[Json]] = {}
 
     def push(self, frame: str) -> None:
         """A frame of the live region. Dropped when a snapshot is due anyway."""
@@ -39,8 +43,11 @@ class Viewer:
         self.something.set()
 
     def notice(self, kind: str, facts: Json) -> None:
-        """Something of the session has changed; several notices of one kind are one."""
-        self._notices[kind] = facts
+        """Something of the session has changed."""
+        kept = self._notices.setdefault(kind, [])
+        if facts not in kept:
+            # Too many say no more than one without facts: look.
+            kept[:] = [*kept, facts] if len(kept) < MOST_NOTICES else [{}]
         self.something.set()
 
     def need_snapshot(self) -> None:
@@ -53,9 +60,20 @@ class Viewer:
     def has_notices(self) -> bool:
         return bool(self._notices)
 
+    @property
+    def notice_kinds(self) -> Set[str]:
+        return self._notices.keys()
+
+    def forget_notices(self, is_known: Callable[[str, Json], bool]) -> None:
+        """Drop those that tell nothing new any more."""
+        if self._notices:
+            unknown = {k: [f for f in facts if not is_known(k, f)] for k, facts in self._notices.items()}
+            self._notices = {kind: facts for kind, facts in unknown.items() if facts}
+
     def take_notices(self) -> dict[str, Json]:
+        """The kinds, each with what came last."""
         notices, self._notices = self._notices, {}
-        return notices
+        return {kind: facts[-1] for kind, facts in notices.items()}
 
     def take_frame(self) -> str | None:
         if not self._frames:

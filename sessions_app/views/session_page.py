@@ -82,6 +82,8 @@ def window_facts(request: HttpRequest, session: Session, before: int | None = No
     """A stretch of the active path as articles, and from which depth on there is more above it."""
     window = entry_log.load_window(session, before_depth=before, limit=WINDOW)
     entries = list(window.entries)
+    if entries:
+        entries[0].session = session
     return {
         "entries": entries,
         "articles": fragments.render_entries(entries, user=request.user),
