@@ -66,7 +66,6 @@ class LocalSandbox:
         self._output_limit = output_limit
         self._memory_limit = memory_limit
         self._command_numbers = itertools.count(1)
-        self._has_run = False
 
     def resolve(self, path: str) -> Path:
         if not path.strip():
@@ -128,7 +127,6 @@ class LocalSandbox:
         timeout: float | None = None,
         env: dict[str, str] | None = None,
     ) -> ExecResult:
-        self._has_run = True
         mark = processes.Mark(self._marker, next(self._command_numbers))
         if self._command_prefix:
             command = f"{self._command_prefix}\n{command}"
@@ -159,8 +157,7 @@ class LocalSandbox:
         return os.fdopen(opened, "w+b"), path
 
     def kill_all(self) -> int:
-        # Looking through all processes of the machine takes milliseconds; a run without commands has none.
-        return processes.kill_marked(self._marker) if self._has_run else 0
+        return processes.kill_marked(self._marker)
 
     def _named(self, path: str) -> Path:
         """What the model named as an absolute path; a file that exists under the literal name comes first."""
