@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sessions_app import entry_log
 from sessions_app.agent.hooks import Hooks
 from sessions_app.models import Entry, QueuedMessage, Run
 from sessions_app.runner import branch_summary_run
@@ -29,8 +30,6 @@ def go(stage: Stage, entry: Entry, summarise: str = "summarise", **options: Any)
 
 def two_branches(stage: Stage) -> list[Entry]:
     """A, then B C D and (from A) E F; the leaf is D."""
-    from sessions_app import entry_log
-
     a, b = stage.say(user("A"), assistant("B"))
     entry_log.move_leaf(stage.session, b)
     e, f = stage.say(user("E"), assistant("F"))
@@ -84,8 +83,6 @@ def test_going_back_to_the_first_message_makes_a_new_root(stage: Stage) -> None:
 
 def test_going_forward_leaves_nothing_behind_and_moves_at_once(stage: Stage) -> None:
     """BS-07."""
-    from sessions_app import entry_log
-
     _, b, _, d, *_ = two_branches(stage)
     entry_log.move_leaf(stage.session, b)
     found = go(stage, d)
@@ -95,8 +92,6 @@ def test_going_forward_leaves_nothing_behind_and_moves_at_once(stage: Stage) -> 
 
 def test_a_branch_that_says_nothing_stores_no_summary(stage: Stage) -> None:
     """BS-15: ours skips the entry."""
-    from sessions_app import entry_log
-
     _, b = stage.say(user("A"), assistant("B"))
     entry_log.append(stage.session.pk, {"type": "custom", "customType": "state"})
     stage.session.refresh_from_db()

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from sessions_app import entry_log
+from sessions_app.agent.hooks import Hooks
 from sessions_app.core.entries import Entry as CoreEntry
 from sessions_app.models import CompactionAttempt, Pin, QueuedMessage, Run
+from sessions_app.runner import compaction as compaction_module
+from sessions_app.runner import compaction_run, recovery
 from sessions_app.runner.heartbeat import heartbeat
 from sessions_app.services import compaction, runs, sessions
 from sessions_app.services.errors import BadInput, Conflict
@@ -366,9 +371,6 @@ class Listening:
     """Hooks whose calls are kept; `answer` is what session_before_compact gives."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, answer: dict[str, Any] | None = None) -> None:
-        from sessions_app.agent.hooks import Hooks
-        from sessions_app.runner import compaction_run
-
         self.calls: list[tuple[str, dict[str, Any]]] = []
         hooks = Hooks()
         for name in ("session_before_compact", "session_compact", "session_compact_failed"):
@@ -443,9 +445,24 @@ def test_the_runner_refuses_to_write_behind_an_open_call(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """B01."""
-    from sessions_app.runner import compaction as module
-
     history(stage)
-    monkeypatch.setattr(module, "open_calls", lambda session: [{"id": "one"}])
+    monkeypatch.setattr(compaction_module, "open_calls", lambda session: [{"id": "one"}])
     run = stage.carry_out(compact(stage))
     assert run.error == "Compaction failed: a tool call is still open."
+
+
+def test_a_dead_worker_leaves_no_compaction_and_no_waiting_words(stage: Stage) -> None:
+    """B32: the attempt is closed with the run, what was said is delivered by the next one."""
+    history(stage)
+    run = compact(stage)
+    runs.submit_prompt(session=stage.session, author=stage.author, text="Go on.")
+    Run.objects.filter(pk=run.pk).update(
+        status="running", owner="dead", lease_until=timezone.now() - timedelta(seconds=5)
+    )
+    CompactionAttempt.objects.create(session=stage.session, run=run, reason="manual", settings="{}")
+    assert recovery.sweep(lambda _: None) == 1
+    run.refresh_from_db()
+    assert (run.status, CompactionAttempt.objects.get().outcome) == ("interrupted", "cancelled")
+    stage.carry_out_all()
+    assert stage.kinds()[-2:] == ["user", "assistant"]
+    assert "compaction" not in stage.kinds()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -89,7 +90,12 @@ class Aftermath:
 
     def _is_full(self, branch: Branch, delivering: Iterable[int | None]) -> bool:
         waiting = QueuedMessage.objects.filter(pk__in=[pk for pk in delivering if pk is not None])
-        said = sum(estimate_tokens(user_message(queued.text, timestamp=0)) for queued in waiting)
+        said = sum(
+            estimate_tokens(
+                user_message(queued.text, json.loads(queued.images) if queued.images else None, timestamp=0)
+            )
+            for queued in waiting
+        )
         tokens = estimate_projected(branch.context, branch.path).tokens + said
         return should_compact(tokens, self._model.context_window, self._compactor.settings)
 

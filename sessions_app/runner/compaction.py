@@ -31,7 +31,7 @@ from sessions_app.runner import progress_guard
 from sessions_app.runner.active_run import ActiveRun
 from sessions_app.runner.carried import Carried, carried_block, texts_to_carry, without_carried
 from sessions_app.runner.compaction_rules import compaction_settings
-from sessions_app.runner.settling import open_calls
+from sessions_app.runner.settling import close_open_calls, open_calls
 from sessions_app.runner.summary_writer import SummaryWriter
 from sessions_app.transactions import write_transaction
 
@@ -40,6 +40,7 @@ Outcome = CompactionAttempt.Outcome
 Reason = CompactionAttempt.Reason
 
 HALTED = "halted"
+LEFT_BEHIND = "This call was not carried out on this branch."
 _FAILED_WORDS = {
     Reason.MANUAL: "Compaction failed: ",
     Reason.THRESHOLD: "Auto-compaction failed: ",
@@ -153,6 +154,7 @@ class Compactor:
     def by_hand(self, instructions: str) -> Attempted:
         """A person asked for it (CT-01): works whatever the guard or the settings say."""
         self._announce({"type": "compaction_start", "reason": Reason.MANUAL})
+        self._close_calls_left_behind()
         branch = self.branch()
         try:
             if branch is None:
@@ -161,6 +163,15 @@ class Compactor:
         except NothingToCompact as nothing:
             return self._failed(Reason.MANUAL, Attempted(Outcome.NOTHING, error=str(nothing)))
         return self._carry_out(self._begun(Reason.MANUAL, branch, plan, instructions=instructions))
+
+    def _close_calls_left_behind(self) -> None:
+        """Going back may have left the leaf on an answer whose results lie on another branch (B01)."""
+        with write_transaction():
+            session = entry_log.lock_session(self._active.session_pk)
+            self._active.assert_owned()
+            written = close_open_calls(session, self._active.run, reason=LEFT_BEHIND)
+        if written:
+            self._active.tail = written[-1].seq
 
     def automatic(self, reason: str, *, will_retry: bool = False) -> Attempted:
         """At the threshold, or to recover from an overflow; silent where there is nothing to do (02 §2)."""
@@ -173,7 +184,7 @@ class Compactor:
         prediction = progress_guard.predict(
             plan,
             branch.context,
-            self.limit,
+            self._room(reason),
             carried=-(-len(carried_block(carried, self._model.context_window)) // 4),
         )
         if halted is not None:
@@ -189,6 +200,11 @@ class Compactor:
             return self._refused(reason, words)
         self._announce({"type": "compaction_start", "reason": reason})
         return self._carry_out(self._begun(reason, branch, plan, will_retry=will_retry))
+
+    def _room(self, reason: str) -> int:
+        """What a compaction has to get below to be of use: the trigger, or after an overflow just what is sent again."""
+        fits = self._model.context_window * 4 // 5
+        return max(self.limit, fits) if reason == Reason.OVERFLOW else self.limit
 
     def _automatic_plan(self, branch: Branch, reason: str) -> CompactionPlan | None:
         """After an overflow, less is kept where the usual budget leaves nothing to summarise: a window may be small."""

@@ -21,6 +21,10 @@ SMALLEST_GAIN = 0.05
 # What a summary is taken to need where none was written yet.
 EXPECTED_SUMMARY_TOKENS = 600
 _LOOKED_AT = 50
+WAYS_OUT = (
+    "Leave out what is largest, choose a model with a larger window, go back to an earlier message, or compact by "
+    "hand with instructions."
+)
 
 Outcome = CompactionAttempt.Outcome
 
@@ -133,19 +137,23 @@ def why_too_big(context: Context, model: ModelInfo, limit: int) -> str:
     """What fills the context that a compaction can't help, and what a person can do."""
     sizes = _sizes(context)
     named = ", ".join(f"{name} {tokens:,}" for name, tokens in sizes if tokens)
+    total = sum(tokens for _, tokens in sizes)
+    if limit <= 0:
+        too_much = (
+            f"but the reserve leaves nothing of the window of {model.name}: it is set too high for this model"
+        )
+    else:
+        too_much = f"more than the {limit:,} that {model.name} leaves room for"
     return (
-        f"The context still has about {sum(tokens for _, tokens in sizes):,} tokens, more than the {limit:,} that "
-        f"{model.name} leaves room for ({named}). Automatic compaction has stopped on this branch. Leave out what is "
-        "largest, choose a model with a larger window, go back to an earlier message, or compact by hand with "
-        "instructions."
+        f"The context still has about {total:,} tokens ({named}), {too_much}. Automatic compaction has stopped on "
+        f"this branch. {WAYS_OUT}"
     )
 
 
 def why_no_gain(before: int, after: int) -> str:
     return (
         f"A compaction would bring the context from about {before:,} to {after:,} tokens, which is no gain worth "
-        "a request. Automatic compaction has stopped on this branch. Leave out what is largest, choose a model with "
-        "a larger window, go back to an earlier message, or compact by hand with instructions."
+        f"a request. Automatic compaction has stopped on this branch. {WAYS_OUT}"
     )
 
 

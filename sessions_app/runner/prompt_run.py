@@ -89,6 +89,7 @@ class PromptRun:
             sandbox.kill_all()
             shutil.rmtree(self._spill_dir, ignore_errors=True)
             close_provider(parts["provider"])
+        parts["hooks"].agent_settled({"type": "agent_settled"})
         announce_settled(active)
 
     def _was_for_words_that_are_gone(self) -> bool:
