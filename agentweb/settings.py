@@ -76,10 +76,12 @@ def compaction_settings() -> dict[str, Any]:
         found["modelOverrides"] = json.loads(text)
     except ValueError as error:
         raise ImproperlyConfigured(f"AGENTWEB_COMPACTION_MODEL_OVERRIDES is not JSON: {error}") from error
+    if not isinstance(found["modelOverrides"], dict):
+        raise ImproperlyConfigured("AGENTWEB_COMPACTION_MODEL_OVERRIDES must be a JSON object.")
     try:
         for model in [None, *found["modelOverrides"]]:
             resolve({"compaction": found}, model)
-    except (MalformedPayload, TypeError) as error:
+    except MalformedPayload as error:
         raise ImproperlyConfigured(f"AGENTWEB_COMPACTION_*: {error}") from error
     return found
 

@@ -466,3 +466,28 @@ def test_a_dead_worker_leaves_no_compaction_and_no_waiting_words(stage: Stage) -
     stage.carry_out_all()
     assert stage.kinds()[-2:] == ["user", "assistant"]
     assert "compaction" not in stage.kinds()
+
+
+def test_a_run_that_waits_for_nothing_any_more_begins(stage: Stage) -> None:
+    """What it waited for was ended by other hands."""
+    history(stage)
+    prompt = runs.submit_prompt(session=stage.session, author=stage.author, text="Next.").run
+    assert prompt is not None
+    Run.objects.filter(pk=prompt.pk).update(status="running", owner="other", lease_until=timezone.now())
+    run = compact(stage)
+    Run.objects.filter(pk=prompt.pk).update(status="failed")
+    assert recovery.sweep(lambda _: None) == 1
+    assert recovery.sweep(lambda _: None) == 0
+    run.refresh_from_db()
+    assert run.status == "queued"
+
+
+def test_a_compaction_that_finds_nothing_left_says_so(stage: Stage) -> None:
+    """It was asked for while a prompt ran, and that has compacted already."""
+    history(stage)
+    run = compact(stage)
+    fields = {"type": "compaction", "summary": "S", "firstKeptEntryId": "none", "tokensBefore": 1}
+    entry_log.append(stage.session.pk, fields)
+    run = stage.carry_out(run)
+    assert (run.status, run.error_kind) == ("failed", "nothing_to_compact")
+    assert CompactionAttempt.objects.get().outcome == "nothing"

@@ -161,6 +161,9 @@ class Compactor:
                 raise NothingToCompact("Nothing to compact: the session is empty.")
             plan = plan_for(branch, self.settings)
         except NothingToCompact as nothing:
+            if branch is not None:
+                facts = self._facts(Reason.MANUAL, branch)
+                CompactionAttempt.objects.create(**facts, outcome=Outcome.NOTHING, error=str(nothing))
             return self._failed(Reason.MANUAL, Attempted(Outcome.NOTHING, error=str(nothing)))
         return self._carry_out(self._begun(Reason.MANUAL, branch, plan, instructions=instructions))
 

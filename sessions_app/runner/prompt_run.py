@@ -208,7 +208,7 @@ class PromptRun:
 
     def _context(self) -> list[Json]:
         self.session.refresh_from_db(fields=["leaf"])
-        return blobs.inline_images(entry_log.load_context(self.session).messages)
+        return blobs.inline_images(entry_log.load_context(self.session).messages, session_pk=self.session.pk)
 
     def _poll(self, mode: str) -> list[Json]:
         """The next queued message, one at a time (04 QU-02); its row goes when its entry is stored."""

@@ -15,7 +15,7 @@ from sessions_app.agent.partial_answer import Unfinished, unfinished_of
 from sessions_app.agent.sandboxes.processes import kill_marked
 from sessions_app.models import Run
 from sessions_app.runner.settling import close_open_calls, end_run
-from sessions_app.runner.starting import enqueue
+from sessions_app.runner.starting import begin_what_waits, enqueue
 from sessions_app.transactions import write_transaction
 
 logger = logging.getLogger(__name__)
@@ -41,10 +41,23 @@ def sweep(send: Callable[[int], None] = enqueue) -> int:
         ).update(enqueued_at=now):
             send(run_id)
             acted += 1
+    left = Run.objects.filter(status=Run.Status.WAITING).exclude(session__runs__status__in=Run.ACTIVE)
+    for run in list(left.select_related("session")[:100]):
+        acted += _begin_if_free(run)
     dead = Run.objects.filter(status=Run.Status.RUNNING, lease_until__lt=now)
     for run_id in list(dead.values_list("pk", flat=True)[:100]):
         acted += close_interrupted(run_id)
     return acted
+
+
+def _begin_if_free(run: Run) -> int:
+    """A run that still waits although nothing runs: what it waited for was ended by other hands."""
+    with write_transaction():
+        session = entry_log.lock_session(run.session_id)
+        if Run.objects.active().filter(session=session).exists():
+            return 0
+        begin_what_waits(run, session)
+    return 1
 
 
 def close_interrupted(run_id: int) -> int:
