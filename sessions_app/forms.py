@@ -260,6 +260,10 @@ class WelcomeForm(WorkspaceForm):
         data = super().clean() or self.cleaned_data
         if "path" not in self.errors and not data.get("path") and data.get("job") != "tour":
             self.add_error("path", WorkspaceForm.base_fields["path"].error_messages["required"])
+        if data.get("provider") != "openai-compatible":
+            # Those fields are out of sight; what was typed before another provider was chosen does not count.
+            data |= {"base_url": "", "models_offered": ""}
+            self.errors.pop("base_url", None)
         if data.get("provider") == "anthropic" and not data.get("secret"):
             self.add_error("secret", _("Paste a key, or begin with the demo model."))
         if data.get("provider") == "openai-compatible":

@@ -269,6 +269,14 @@ def test_the_first_run_takes_other_words_and_a_key(
     assert first_words(Session.objects.get()) == "Say hello"
 
 
+def test_an_address_that_was_typed_for_another_provider_does_not_count(
+    charlie_client: Client, charlie: User, tmp_path: Path
+) -> None:
+    form = {"path": str(tmp_path), "provider": "anthropic", "secret": "sk-not-a-key", "base_url": "nonsense"}
+    assert charlie_client.post("/welcome/", {**form, "job": "1"}).status_code == 302
+    assert provider_keys.credentials(charlie, "anthropic").base_url in (None, "")
+
+
 def test_a_folder_that_is_not_there_is_told_with_the_nearest_name(
     charlie_client: Client, tmp_path: Path
 ) -> None:

@@ -85,3 +85,23 @@ def test_the_listing_alone_is_no_page(charlie_client: Client, tmp_path: Path) ->
 def test_a_gone_folder_is_told_above_the_composer(alice_client: Client, workspace: Workspace) -> None:
     Path(workspace.path).rmdir()
     assert "is gone. Put it back, or work in another folder." in alice_client.get("/").content.decode()
+
+
+def test_a_usable_folder_is_confirmed_in_words(charlie_client: Client, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("x")
+    (tmp_path / "src").mkdir()
+    text = charlie_client.get("/workspaces/folders/", {"path": str(tmp_path)}, headers=HTMX).content.decode()
+    assert f'The agent will work in <b dir="auto">{tmp_path.resolve()}</b>. 2 items.' in text
+    assert "Another one? Go into a folder:" in text
+
+
+def test_a_folder_that_is_not_there_can_be_made(charlie_client: Client, tmp_path: Path) -> None:
+    wanted = {"path": str(tmp_path / "new")}
+    refused = charlie_client.get("/workspaces/folders/", wanted, headers=HTMX).content.decode()
+    assert "No such folder" in refused
+    assert "To make it new, tick “Make the folder if there is none”." in refused
+    made = charlie_client.get(
+        "/workspaces/folders/", {**wanted, "create": "on"}, headers=HTMX
+    ).content.decode()
+    assert "The folder will be made." in made
+    assert not (tmp_path / "new").exists()

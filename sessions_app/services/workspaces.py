@@ -19,13 +19,23 @@ _MOST_FOLDERS = 500
 
 @dataclass(frozen=True, slots=True)
 class FolderListing:
-    """A folder within the roots: its real path, its parent if that is within them too, and its subfolders' names."""
+    """A folder within the roots: its real path, its parent if that is within them too, its subfolders' names, how
+    many of them are not given, and how many things it holds in all."""
 
     path: str
     parent: str
     folders: list[str]
     allowed: bool
     more: int = 0
+    items: int = 0
+
+
+class NoSuchFolder(BadInput):
+    """There is nothing at that path, so a folder can be made there. `path`: the real one."""
+
+    def __init__(self, path: Path, remedy: str) -> None:
+        super().__init__(f"No such folder: {path}.", remedy)
+        self.path = path
 
 
 def add_workspace(
@@ -60,10 +70,11 @@ def list_folders(path: str = "") -> FolderListing:
     folder = _existing_folder(wanted)
     try:
         with os.scandir(folder) as found:
-            names = sorted(
-                (item.name for item in found if not item.name.startswith(".") and item.is_dir()),
-                key=str.casefold,
-            )
+            items = list(found)
+        names = sorted(
+            (item.name for item in items if not item.name.startswith(".") and item.is_dir()),
+            key=str.casefold,
+        )
     except PermissionError as error:
         raise BadInput(f"The server may not read {folder}.") from error
     parent = folder.parent
@@ -73,6 +84,7 @@ def list_folders(path: str = "") -> FolderListing:
         names[:_MOST_FOLDERS],
         allowed=True,
         more=max(0, len(names) - _MOST_FOLDERS),
+        items=len(items),
     )
 
 
@@ -104,7 +116,7 @@ def _real_folder(path: str, *, create: bool, anywhere: bool) -> Path:
 
 def _existing_folder(wanted: Path) -> Path:
     if not wanted.exists():
-        raise BadInput(f"No such folder: {wanted}.", _suggestion(wanted))
+        raise NoSuchFolder(wanted, _suggestion(wanted))
     if not wanted.is_dir():
         raise BadInput(f"{wanted} is a file, not a folder.", f"Its folder is {wanted.parent}.")
     return wanted

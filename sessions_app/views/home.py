@@ -19,7 +19,7 @@ from sessions_app.runner.execution_policy import local_execution_problem
 from sessions_app.services import runs, sessions, tour, workspaces
 from sessions_app.services.errors import ServiceError
 from sessions_app.views.errors import problem, tells_errors, wants_fragment
-from sessions_app.views.workspaces import first_listing
+from sessions_app.views.workspaces import first_listing, remedy_for
 
 
 @require_http_methods(["GET", "POST"])
@@ -144,7 +144,7 @@ def welcome(request: HttpRequest) -> HttpResponse:
             return go(request, set_up(request.user, form))
         except ServiceError as error:
             form.add_error("path", str(error))
-            remedy = error.remedy
+            remedy = remedy_for(error)
     facts = {
         "form": form,
         "remedy": remedy,

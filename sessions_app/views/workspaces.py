@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from sessions_app.forms import WorkspaceForm
@@ -27,7 +28,7 @@ def workspace_add(request: HttpRequest) -> HttpResponse:
             )
         except ServiceError as error:
             form.add_error("path", str(error))
-            remedy = error.remedy
+            remedy = remedy_for(error)
         else:
             return redirect(f"{reverse('session_list')}?workspace={workspace.pk}")
     facts = {
@@ -41,16 +42,29 @@ def workspace_add(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def folder_listing(request: HttpRequest) -> HttpResponse:
-    """The folders inside `path` (default: the first root). htmx gets the list, or what is wrong with the path."""
+    """What the agent would work in at `path` and the folders inside (without a path: those of the first root), or
+    what is wrong with the path. `create`: a folder that is not there would be made."""
     path = request.GET.get("path", "")
     if not wants_fragment(request):
         return redirect(f"{reverse('workspace_add')}?{request.GET.urlencode()}")
-    facts: dict[str, object] = {}
+    facts: dict[str, object] = {"named": bool(path.strip())}
     try:
         facts["listing"] = listed(path)
+    except workspaces.NoSuchFolder as error:
+        if "create" in request.GET:
+            facts["made"] = short_path(str(error.path))
+        else:
+            facts |= {"problem": error, "remedy": remedy_for(error)}
     except ServiceError as error:
-        facts["problem"] = error
+        facts |= {"problem": error, "remedy": error.remedy}
     return render(request, "sessions_app/_folders.html", facts)
+
+
+def remedy_for(error: ServiceError) -> str:
+    """What to do, in words of the form it is shown in."""
+    if isinstance(error, workspaces.NoSuchFolder):
+        return f"{error.remedy} {_('To make it new, tick “Make the folder if there is none”.')}"
+    return error.remedy
 
 
 def first_listing(path: str) -> dict[str, object] | None:
@@ -71,4 +85,5 @@ def listed(path: str) -> dict[str, object]:
         "parent": found.parent,
         "folders": [{"name": name, "path": f"{found.path.rstrip('/')}/{name}"} for name in found.folders],
         "more": found.more,
+        "items": found.items,
     }

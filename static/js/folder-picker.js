@@ -3,20 +3,33 @@
 class FolderPicker extends HTMLElement {
   connectedCallback() {
     this.addEventListener("click", this.#picked);
+    this.addEventListener("input", this.#typed);
   }
 
   disconnectedCallback() {
     this.removeEventListener("click", this.#picked);
+    this.removeEventListener("input", this.#typed);
+  }
+
+  get #field() {
+    return this.querySelector("input[name=path]");
   }
 
   #picked = (event) => {
     const row = event.target.closest("[data-path]");
     if (!row) return;
-    const field = this.querySelector("input[name=path]");
-    field.value = row.dataset.path;
-    field.removeAttribute("aria-invalid");
-    this.querySelector("#path-error")?.remove();
+    this.#field.value = row.dataset.path;
+    this.#forget();
   };
+
+  #typed = () => this.#forget();
+
+  // What was wrong was said of the path before.
+  #forget() {
+    this.#field.removeAttribute("aria-invalid");
+    this.#field.removeAttribute("aria-describedby");
+    this.querySelector("#path-error")?.remove();
+  }
 }
 
 customElements.define("folder-picker", FolderPicker);
