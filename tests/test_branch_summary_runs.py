@@ -8,7 +8,7 @@ import pytest
 
 from sessions_app import entry_log
 from sessions_app.agent.hooks import Hooks
-from sessions_app.models import Entry, QueuedMessage, Run
+from sessions_app.models import Entry, QueuedMessage, Run, Session
 from sessions_app.runner import branch_summary_run
 from sessions_app.runner.heartbeat import heartbeat
 from sessions_app.services import navigation, runs
@@ -263,3 +263,61 @@ def test_a_missing_key_is_told_and_nothing_moves(stage: Stage) -> None:
     Run.objects.filter(pk=found.run.pk).update(provider="anthropic", model="claude-haiku-4-5")
     run = stage.carry_out(found.run)
     assert (run.status, run.error_kind, stage.session.leaf) == ("failed", "missing_key", d)
+
+
+def test_the_request_is_like_that_of_a_compaction(stage: Stage) -> None:
+    """BS-13: no tools, no cache writes, a routing id of its own."""
+    *_, f = two_branches(stage)
+    go(stage, f)
+    stage.carry_out_all()
+    asked = stage.asked_summaries[0]
+    assert (asked.tools, asked.options) == ((), {"cacheRetention": "none"})
+    assert asked.session_id not in ("", str(stage.session.key))
+
+
+def test_undo_never_summarises_and_is_told_like_any_move(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BS-01, TR-07: session_tree is sent afterwards."""
+    heard: list[dict[str, Any]] = []
+
+    def moved(event: dict[str, Any]) -> None:
+        heard.append(event)
+
+    hooks = Hooks()
+    hooks.add("session_tree", moved)
+    monkeypatch.setattr(navigation, "hooks_of", lambda session: hooks)
+    _, b, *_ = two_branches(stage)
+    found = navigation.undo(session=stage.session, author=stage.author)
+    assert (found.leaf, found.text, found.run) == (b, "C said", None)
+    assert heard[0]["newLeafId"] == b.entry_id
+    assert "summaryEntry" not in heard[0]
+
+
+def test_a_branch_that_knows_another_model_is_told_of_the_change(stage: Stage) -> None:
+    """TR-08."""
+    two_branches(stage)
+    entry_log.append(stage.session.pk, {"type": "thinking_level_change", "thinkingLevel": "high"})
+    Session.objects.filter(pk=stage.session.pk).update(model="other")
+    stage.session.refresh_from_db()
+    runs.submit_prompt(session=stage.session, author=stage.author, text="Go on.")
+    assert stage.kinds()[-3:] == ["user", "model_change", "thinking_level_change"]
+    stage.carry_out_all()
+    runs.submit_prompt(session=stage.session, author=stage.author, text="And on.")
+    assert stage.kinds()[-2:] == ["assistant", "user"]
+    stage.carry_out_all()
+
+
+def test_the_common_ancestor_is_found_along_segments(stage: Stage) -> None:
+    """BS-04: as by comparing whole paths."""
+    two_branches(stage)
+    entry_log.move_leaf(stage.session, None)
+    stage.say(user("Another root"), assistant("Yes"))
+    entry_log.move_leaf(stage.session, stage.session.entries.get(seq=3))
+    stage.say(user("Deeper"), user("Deepest"))
+    rows = list(stage.session.entries.order_by("seq"))
+    for one in rows:
+        above = [entry.pk for entry in entry_log.path_to(one)]
+        for other in rows:
+            both = [entry for entry in entry_log.path_to(other) if entry.pk in above]
+            assert entry_log.common_depth(one, other) == (both[-1].depth if both else -1)

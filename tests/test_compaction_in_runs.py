@@ -359,3 +359,12 @@ def test_runs_count_what_they_spend(stage: Stage) -> None:
     run = stage.prompt("Hello.", [{"text": words(50)}])
     assert run.tokens >= 50
     assert Run.objects.get(pk=run.pk).turns == 1
+
+
+def test_an_answer_cut_off_in_its_calls_goes_on_with_the_next_turn(stage: Stage) -> None:
+    """CT-08: no recovery; the calls get an error result each."""
+    cut = [{"call": "ls"}, {"stop_reason": "length"}]
+    run = stage.prompt("Look.", cut, [{"text": "Well."}])
+    assert run.status == "completed"
+    assert stage.kinds() == ["user", "assistant", "toolResult", "assistant"]
+    assert stage.told() == []

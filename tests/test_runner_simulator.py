@@ -252,6 +252,7 @@ class _Endless(list[Any]):
         return self._make
 
 
+@pytest.mark.timeout(60 + 3 * STEPS)
 @pytest.mark.parametrize("seed", range(SEED, SEED + 2))
 def test_whatever_happens_the_session_stays_sound(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, seed: int

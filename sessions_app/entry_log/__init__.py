@@ -13,11 +13,13 @@ from sessions_app.entry_log.appending import (
     lock_session,
     move_leaf,
 )
+from sessions_app.entry_log.columns import stored_id
 from sessions_app.entry_log.importing import import_records
 from sessions_app.entry_log.reading import (
     Siblings,
     Window,
     active_path,
+    common_depth,
     find_by_id,
     is_on_path,
     load_context,
@@ -38,6 +40,7 @@ __all__ = [
     "append",
     "append_locked",
     "append_record",
+    "common_depth",
     "continues",
     "find_by_id",
     "import_records",
@@ -50,4 +53,5 @@ __all__ = [
     "newest_below",
     "path_to",
     "siblings",
+    "stored_id",
 ]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sessions_app.core import projection
 from sessions_app.core.entries import Entry as CoreEntry
 from sessions_app.core.projection import Context
+from sessions_app.entry_log import columns
 from sessions_app.entry_log.active_path import load_core_path
 from sessions_app.models import Entry, Segment, Session
 
@@ -35,7 +36,8 @@ def find_by_id(session_pk: int, entry_id: object) -> Entry | None:
     """The entry of that id; where an imported session repeats it, the one written last."""
     if not isinstance(entry_id, str):
         return None
-    return Entry.objects.filter(session_id=session_pk, entry_id=entry_id).order_by("-seq").first()
+    rows = Entry.objects.filter(session_id=session_pk, entry_id=columns.stored_id(entry_id))
+    return rows.order_by("-seq").first()
 
 
 def load_path(leaf: Entry, *, from_depth: int = 0) -> list[Entry]:
@@ -198,3 +200,25 @@ def is_on_path(entry: Entry, leaf: Entry) -> bool:
         segment = Segment.objects.only("parent_id", "parent_ordinal").get(pk=segment_id)
         segment_id, last = segment.parent_id, segment.parent_ordinal
     return False
+
+
+def common_depth(one: Entry, other: Entry) -> int:
+    """The depth of the deepest entry on both paths, the ends included; -1 for different roots (03 BS-04).
+
+    Follows segments, not entries.
+    """
+    ends = {segment: (last, depth) for segment, last, depth in _ends(one)}
+    for segment, last, depth in _ends(other):
+        if segment in ends:
+            return depth - last + min(last, ends[segment][0])
+    return -1
+
+
+def _ends(leaf: Entry) -> Iterator[tuple[int, int, int]]:
+    """Per segment of the path, from the leaf's up: its pk, the path's last ordinal in it, and that one's depth."""
+    segment_id: int | None = leaf.segment_id
+    last, depth = leaf.ordinal, leaf.depth
+    while segment_id is not None:
+        yield segment_id, last, depth
+        segment = Segment.objects.only("parent_id", "parent_ordinal").get(pk=segment_id)
+        segment_id, last, depth = segment.parent_id, segment.parent_ordinal, depth - last - 1

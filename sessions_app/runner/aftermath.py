@@ -21,7 +21,8 @@ from sessions_app.core.triggers import Trigger, check_after_answer, newest_answe
 from sessions_app.models import CompactionAttempt, QueuedMessage, Run
 from sessions_app.runner import progress_guard
 from sessions_app.runner.active_run import ActiveRun
-from sessions_app.runner.compaction import Branch, Compactor
+from sessions_app.runner.compaction import Compactor
+from sessions_app.runner.compaction_plan import Branch
 from sessions_app.runner.compaction_rules import selected
 
 Json = dict[str, Any]

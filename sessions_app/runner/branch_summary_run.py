@@ -43,16 +43,10 @@ def leaving(old_leaf: Entry | None, target: Entry) -> Leaving:
     destination = target.parent if speaks_for_user(target.as_core()) else target
     if old_leaf is None:
         return Leaving(None, target, destination, None, [])
-    kept = {entry.pk for entry in entry_log.path_to(target)}
-    path = entry_log.path_to(old_leaf)
-    common = [entry for entry in path if entry.pk in kept]
-    return Leaving(
-        old_leaf,
-        target,
-        destination,
-        common[-1] if common else None,
-        [entry for entry in path if entry.pk not in kept],
-    )
+    depth = entry_log.common_depth(old_leaf, target)
+    stretch = entry_log.load_path(old_leaf, from_depth=max(0, depth))
+    ancestor = stretch[0] if depth >= 0 else None
+    return Leaving(old_leaf, target, destination, ancestor, stretch[1:] if ancestor is not None else stretch)
 
 
 def plan_of(move: Leaving, model: ModelInfo) -> BranchSummaryPlan:

@@ -17,8 +17,7 @@ from sessions_app.agent.hooks import Hooks
 from sessions_app.agent.models_catalogue import ModelInfo
 from sessions_app.agent.providers.base import Provider
 from sessions_app.agent.summarizer import SummaryCancelled, SummaryFailed
-from sessions_app.core.compaction import CompactionPlan, plan_compaction
-from sessions_app.core.compaction_settings import CompactionSettings
+from sessions_app.core.compaction import CompactionPlan
 from sessions_app.core.entries import Entry as CoreEntry
 from sessions_app.core.entries import Kind
 from sessions_app.core.errors import NothingToCompact
@@ -29,7 +28,8 @@ from sessions_app.core.tokens import estimate_messages
 from sessions_app.models import CompactionAttempt, Entry, Run
 from sessions_app.runner import progress_guard
 from sessions_app.runner.active_run import ActiveRun
-from sessions_app.runner.carried import Carried, carried_block, texts_to_carry, without_carried
+from sessions_app.runner.carried import Carried, carried_block, texts_to_carry
+from sessions_app.runner.compaction_plan import Branch, plan_for, preparation_of, read_branch
 from sessions_app.runner.compaction_rules import compaction_settings
 from sessions_app.runner.settling import close_open_calls, open_calls
 from sessions_app.runner.summary_writer import SummaryWriter
@@ -46,23 +46,6 @@ _FAILED_WORDS = {
     Reason.THRESHOLD: "Auto-compaction failed: ",
     Reason.OVERFLOW: "Context overflow recovery failed: ",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """The active part of a leaf's path, and what the model sees of it."""
-
-    leaf: Entry
-    path: list[CoreEntry]
-    context: Context
-
-    def depth_of(self, entry_id: str | None) -> int:
-        """Of the first entry with that id; below the leaf when nothing is kept."""
-        top = self.leaf.depth + 1 - len(self.path)
-        for place, core in enumerate(self.path):
-            if core.id == entry_id:
-                return top + place
-        return self.leaf.depth + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,17 +93,6 @@ class _Going:
     will_retry: bool = False
     began: float = field(default_factory=time.monotonic)
     from_hook: bool = False
-
-
-def read_branch(leaf: Entry) -> Branch:
-    path = entry_log.active_path(leaf)
-    return Branch(leaf, path, project(path))
-
-
-def plan_for(branch: Branch, rules: CompactionSettings) -> CompactionPlan:
-    """The core's plan, its previous summary without what was carried. Raises NothingToCompact."""
-    plan = plan_compaction(branch.path, rules, branch.context)
-    return replace(plan, previous_summary=without_carried(plan.previous_summary))
 
 
 class Compactor:
@@ -313,7 +285,7 @@ class Compactor:
         answer = self._hooks.session_before_compact(
             {
                 "type": "session_before_compact",
-                "preparation": _preparation(plan),
+                "preparation": preparation_of(plan),
                 "branchEntries": [core.record for core in going.branch.path],
                 "customInstructions": going.instructions or None,
                 "reason": going.reason,
@@ -477,28 +449,6 @@ def _reason_of(failure: SummaryFailed) -> str:
     if failure.kind == "error":
         return failure.provider_message or "the provider gave no reason."
     return str(failure)
-
-
-def _preparation(plan: CompactionPlan) -> Json:
-    operations = plan.file_operations
-    return {
-        "messagesToSummarize": [item.message for item in plan.history],
-        "turnPrefixMessages": [item.message for item in plan.span_prefix],
-        "isSplitTurn": plan.splits_span,
-        "previousSummary": plan.previous_summary,
-        "fileOps": {
-            "read": sorted(operations.read),
-            "written": sorted(operations.written),
-            "edited": sorted(operations.edited),
-        },
-        "tokensBefore": plan.tokens_before,
-        "firstKeptEntryId": plan.first_kept_entry_id,
-        "settings": {
-            "enabled": plan.settings.enabled,
-            "reserveTokens": plan.settings.reserve_tokens,
-            "keepRecentTokens": plan.settings.keep_recent_tokens,
-        },
-    }
 
 
 def _result(entry: Entry, tokens_after: int) -> Json:

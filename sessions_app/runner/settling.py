@@ -10,7 +10,7 @@ from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from sessions_app import entry_log, live
-from sessions_app.core.messages import tool_calls_of
+from sessions_app.core.messages import call_id_of, tool_calls_of
 from sessions_app.models import CompactionAttempt, Entry, QueuedMessage, Run, Session
 from sessions_app.runner.active_run import ActiveRun, LeaseLost
 from sessions_app.runner.starting import begin_what_waits
@@ -114,9 +114,9 @@ def open_calls(session: Session) -> list[Json]:
     while entry is not None:
         if entry.kind == "message" and entry.role == "assistant":
             calls = tool_calls_of(entry.record.get("message") or {})
-            return [call for call in calls if call.get("id") not in answered]
+            return [call for call in calls if call_id_of(call.get("id")) not in answered]
         if entry.kind == "message" and entry.role == "toolResult":
-            answered.add((entry.record.get("message") or {}).get("toolCallId"))
+            answered.add(call_id_of((entry.record.get("message") or {}).get("toolCallId")))
         elif entry.kind == "message" or entry.kind not in entry_log.METADATA_KINDS:
             return []
         entry = entry.parent

@@ -17,7 +17,7 @@ from sessions_app.core.tokens import UNITS_PER_TOKEN, utf16_length
 from sessions_app.models import Entry, Run, Session
 from sessions_app.runner import progress_guard
 from sessions_app.runner.carried import carried_block, texts_to_carry
-from sessions_app.runner.compaction import Branch, plan_for, read_branch
+from sessions_app.runner.compaction_plan import Branch, plan_for, read_branch
 from sessions_app.runner.compaction_rules import compaction_settings
 from sessions_app.runner.settling import end_run
 from sessions_app.runner.starting import start_run

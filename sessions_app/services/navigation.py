@@ -10,7 +10,7 @@ from sessions_app.agent.models_catalogue import describe_model
 from sessions_app.core.entries import Kind
 from sessions_app.core.navigation import speaks_for_user, words_of
 from sessions_app.models import Entry, Run, Session
-from sessions_app.runner.branch_summary_run import Leaving, leaving, plan_of, preparation, tell_moved
+from sessions_app.runner.branch_summary_run import leaving, plan_of, preparation, tell_moved
 from sessions_app.runner.extensions import hooks_of
 from sessions_app.runner.starting import start_run
 from sessions_app.services import commands
@@ -59,13 +59,12 @@ def navigate(
         if (earlier := commands.earlier_result(author, key)) is not None:
             return _repeated(locked, entry, earlier)
         refuse_while_running(locked)
-        move = leaving(locked.leaf, entry)
-        if summarise != "none" and _has_something_to_tell(locked, move):
+        if summarise != "none" and _has_something_to_tell(locked, entry):
             request = {"target": entry.seq, "instructions": focus, "replace": replace, "label": tidy}
             run = start_run(locked, author, kind=Run.Kind.BRANCH_SUMMARY, request=request)
             commands.remember(author, key, f"run:{run.pk}")
             return Navigated(locked.leaf, returned_text(entry) or "", run)
-        _move(locked, move, author, tidy)
+        _move(locked, entry, author, tidy)
         commands.remember(author, key, "moved")
     session.refresh_from_db()
     return Navigated(session.leaf, returned_text(entry) or "")
@@ -84,25 +83,36 @@ def _checked(summarise: str, instructions: str, label: str) -> tuple[str, str]:
     return focus, tidy
 
 
-def _has_something_to_tell(session: Session, move: Leaving) -> bool:
+def _has_something_to_tell(session: Session, target: Entry) -> bool:
+    move = leaving(session.leaf, target)
     return bool(plan_of(move, describe_model(session.provider, session.model)).items)
 
 
-def _move(session: Session, move: Leaving, author: Any, label: str) -> None:
+def _move(session: Session, target: Entry, author: Any, label: str) -> None:
     """At once, without a summary; a label goes on the target (01 TR-06). The caller holds the session's row."""
-    if (move.destination.pk if move.destination else None) == session.leaf_id and not label:
+    destination = target if returned_text(target) is None else target.parent
+    stays = (destination.pk if destination else None) == session.leaf_id
+    if stays and not label:
         return
     hooks = hooks_of(session)
-    prepared = preparation(move, wants_summary=False, instructions="", replace=False, label=label)
-    answer = hooks.session_before_tree({"type": "session_before_tree", "preparation": prepared})
-    if answer.get("cancel"):
-        raise Conflict("An extension keeps the session on its branch.")
-    if (move.destination.pk if move.destination else None) != session.leaf_id:
-        entry_log.move_leaf(session, move.destination)
+    # What is left behind is gathered only for those who listen.
+    move = (
+        leaving(session.leaf, target)
+        if hooks.has("session_before_tree") or hooks.has("session_tree")
+        else None
+    )
+    if move is not None:
+        prepared = preparation(move, wants_summary=False, instructions="", replace=False, label=label)
+        answer = hooks.session_before_tree({"type": "session_before_tree", "preparation": prepared})
+        if answer.get("cancel"):
+            raise Conflict("An extension keeps the session on its branch.")
+    if not stays:
+        entry_log.move_leaf(session, destination)
     if label:
-        fields = {"type": Kind.LABEL, "targetId": move.target.entry_id, "label": label}
+        fields = {"type": Kind.LABEL, "targetId": target.entry_id, "label": label}
         entry_log.append_locked(session, fields, author=author)
-    tell_moved(hooks, move, session.leaf)
+    if move is not None:
+        tell_moved(hooks, move, session.leaf)
 
 
 def _repeated(session: Session, entry: Entry, result: str) -> Navigated:

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from sessions_app import blobs, entry_log, live
 from sessions_app.core.messages import user_message
+from sessions_app.core.projection import model_of, thinking_level_of
 from sessions_app.models import Entry, QueuedMessage, Run, Session
 from sessions_app.runner.execution_policy import local_execution_problem
 from sessions_app.runner.settling import end_run
@@ -72,11 +73,32 @@ def submit_prompt(
             queued = _queue(locked, author, words, images, mode)
             commands.remember(author, key, f"queued:{queued.pk}")
             return Submission(None, None, queued)
+        known = locked.leaf
         entry = entry_log.append_locked(locked, {"type": "message", "message": message}, author=author)
         blobs.record_uses(entry, uses)
+        _record_choice(locked, known, author)
         run = start_run(locked, author)
         commands.remember(author, key, f"run:{run.pk}:{entry.pk}")
     return Submission(run, entry, None)
+
+
+def _record_choice(session: Session, leaf: Entry | None, author: Any) -> None:
+    """Where the branch remembers another model or thinking level than the session's, say the change (01 TR-08).
+
+    Behind the words, so that what is said anew stays beside what was said first.
+    """
+    if leaf is None:
+        return
+    known = session.entries.filter(seq__in=[seq for seq in (leaf.model_seq, leaf.thinking_seq) if seq])
+    rows = {row.seq: row.as_core() for row in known}
+    if leaf.model_seq in rows:
+        model = model_of([rows[leaf.model_seq]])
+        if model != {"provider": session.provider, "modelId": session.model}:
+            fields = {"type": "model_change", "provider": session.provider, "modelId": session.model}
+            entry_log.append_locked(session, fields, author=author)
+    if leaf.thinking_seq in rows and thinking_level_of([rows[leaf.thinking_seq]]) != session.thinking_level:
+        fields = {"type": "thinking_level_change", "thinkingLevel": session.thinking_level}
+        entry_log.append_locked(session, fields, author=author)
 
 
 def checked_words(text: str, images: Sequence[Json] = ()) -> str:
