@@ -51,3 +51,17 @@ def test_agentweb_commands_in_the_documents_exist() -> None:
             assert re.search(rf"^ +{re.escape(command)}\b", shown, re.MULTILINE), (
                 f"{document}: agentweb {command}"
             )
+
+
+def test_every_deviation_names_a_test_that_exists() -> None:
+    files = list((ROOT / "tests").rglob("test_*.py"))
+    known = {path.name for path in files}
+    for path in files:
+        known |= set(re.findall(r"def (test_\w+)\(", path.read_text(encoding="utf-8")))
+    text = (ROOT / "docs" / "deviations.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if re.match(r"\| \d\d ", line)]
+    assert len(rows) > 40
+    for row in rows:
+        named = re.findall(r"`(test_[\w.]+)`", row.rsplit("|", 2)[1])
+        assert named, row
+        assert set(named) <= known, row

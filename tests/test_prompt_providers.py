@@ -77,3 +77,11 @@ def test_an_error_in_the_middle_keeps_what_had_arrived_and_says_what_to_do(up: U
     assert job.text == "This will not end well"
     assert "Overloaded" in job.errors
     assert "Wait a moment, or choose another model" in job.errors
+
+
+def test_the_instructions_stand_behind_the_first_words(up: Up) -> None:
+    """01 §2, otherwise than the reference: the words are stored before a worker wakes."""
+    job = ask(up, "hello", model=MODEL)
+    entries = [event["entry"] for event in job.events if event["type"] == "entry_appended"]
+    assert [entry["message"]["role"] for entry in entries] == ["user", "system", "assistant"]
+    assert "preamble" in job.messages("system")[0]["sections"]
