@@ -67,6 +67,13 @@ class Desk:
 
     def _nth(self, number: int) -> str:
         listed = [path for path in self.listed() if not path.endswith("/")] or self.listed()
+        if len(listed) < max(2, number):
+            # A file was shown since: the list it came from stands in an earlier answer.
+            older = [
+                [p for p in paths_in(span.answer) if not p.endswith("/")] for span in reversed(self.spans)
+            ]
+            if len(listed) < 2:
+                listed = next((paths for paths in older if len(paths) >= max(2, number)), listed)
         if not listed:
             raise CannotDo("The last answer has no list to take that from. Name the file with its path.")
         if number > len(listed):

@@ -315,7 +315,8 @@ def search(
     outcome = yield from call(tool, arguments, say)
     if outcome.is_error:
         raise ToolFailed(Call(tool, arguments), outcome)
-    prefix = "" if path == "." or "." in path.rsplit("/", 1)[-1] else path.rstrip("/") + "/"
+    prefix = "" if path == "." else path.rstrip("/") + "/"
+    whole = path.rsplit("/", 1)[-1]
     hits: list[Hit] = []
     for line in lines_of(outcome):
         match = _HIT.match(line)
@@ -323,7 +324,11 @@ def search(
             name = match.group(1)
             hits.append(
                 Hit(
-                    name if name.startswith(prefix) else prefix + name,
+                    path
+                    if name in {path, whole} and path != "."
+                    else name
+                    if name.startswith(prefix)
+                    else prefix + name,
                     int(match.group(2)),
                     match.group(3).strip(),
                 )

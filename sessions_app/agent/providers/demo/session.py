@@ -7,7 +7,7 @@ from collections.abc import Generator
 
 from sessions_app.agent.providers.demo.conversation import STATEMENT, Now
 from sessions_app.agent.providers.demo.desk import Desk
-from sessions_app.agent.providers.demo.jobs.talking import possible
+from sessions_app.agent.providers.demo.jobs.talking import refusal
 from sessions_app.agent.providers.demo.script import CannotDo, Outcome, Script, Step, ToolFailed
 from sessions_app.agent.providers.demo.understanding import Task, Understood, understand
 from sessions_app.agent.providers.demo.writing import clip, code, count, fence, head
@@ -40,11 +40,11 @@ def carried_out(now: Now, desk: Desk, *, first: bool) -> Script:
     tasks = [task for one in understood for task in one.tasks]
     said = ""
     for task in tasks:
-        answer, unsaid = yield from _one(task, desk, said)
-        desk.answers.append(answer)
-        said = f"{unsaid}\n\n{answer}".strip()
+        answer = yield from _one(task, desk)
+        desk.answers.append(answer or refusal(desk, task.ask.plain()))
+        said = f"{said}\n\n{desk.answers[-1]}".strip()
     if not tasks:
-        said = f"{said}\n\n{_not_recognised(now)}".strip()
+        said = f"{said}\n\n{_not_recognised(now, desk)}".strip()
     left = [text for one in understood for text in one.unknown] if tasks else []
     if left:
         said += (
@@ -66,32 +66,31 @@ def opening(now: Now) -> str:
     return ""
 
 
-def _not_recognised(now: Now) -> str:
+def _not_recognised(now: Now, desk: Desk) -> str:
     wish = clip(" ".join(now.requests), 120)
     if now.images and not wish:
         return "The image was received, but the demo model cannot see images. Another model can (*Add a key* at the top)."
-    return f"Not done: the demo model does not recognise “{wish}”. It is a script that knows plain requests:\n\n{possible()}"
+    return refusal(desk, wish)
 
 
-def _one(task: Task, desk: Desk, said: str) -> Generator[Step, list[Outcome], tuple[str, str]]:
-    """(the job's answer, what has not been said yet). Words from before go in front of the job's first step."""
+def _one(task: Task, desk: Desk) -> Generator[Step, list[Outcome], str]:
+    """The job's answer; the answers of all steps stand together at the end."""
     outcomes: list[Outcome] | None = None
     try:
         job = task.rule.job(desk, desk.resolved(task.ask), task.match)
         while True:
             step = next(job) if outcomes is None else job.send(outcomes)
-            outcomes = yield Step(f"{said}\n\n{step.text}".strip(), step.calls)
-            said = ""
+            outcomes = yield step
             for call, outcome in zip(step.calls, outcomes, strict=True):
                 path = call.arguments.get("path")
                 if call.name in {"read", "write", "edit"} and isinstance(path, str) and not outcome.is_error:
                     desk.earlier = [path, *(p for p in desk.earlier if p != path)]
     except StopIteration as end:
-        return str(end.value), said
+        return str(end.value)
     except CannotDo as end:
-        return str(end), said
+        return str(end)
     except ToolFailed as error:
-        return failed(error), said
+        return failed(error)
 
 
 def failed(error: ToolFailed) -> str:

@@ -4,42 +4,74 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
-from sessions_app.agent.providers.demo.desk import Desk, Rule
+from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
+from sessions_app.agent.providers.demo.following import resumed
 from sessions_app.agent.providers.demo.jobs import (
+    answering,
     changing,
     counting,
     creating,
+    data,
+    facts,
     git,
     keeping,
     looking,
+    notes,
     overview,
+    repairing,
     running,
     searching,
+    settings,
     tables,
     talking,
 )
+from sessions_app.agent.providers.demo.keywords import STOP, keywords, stem
 from sessions_app.agent.providers.demo.phrases import Ask, and_cuts, cuts, mask, polite
-from sessions_app.agent.providers.demo.words import EXTENSIONS, correct, is_foreign, translate
+from sessions_app.agent.providers.demo.words import (
+    EXTENSIONS,
+    VERBS,
+    VOCABULARY,
+    correct,
+    is_foreign,
+    translate,
+    word_set,
+)
 
 RULES: tuple[Rule, ...] = (
     *talking.FIRST_RULES,
     *talking.RULES,
+    *facts.RULES,
+    *answering.RULES,
+    *repairing.RULES,
     *git.RULES,
     *keeping.RULES,
     *changing.EARLY_RULES,
     *tables.EARLY_RULES,
+    *notes.RULES,
+    *settings.RULES,
     *searching.EARLY_RULES,
     *looking.PLAIN_RULES,
     *running.RULES,
     *creating.RULES,
     *changing.RULES,
+    *data.RULES,
     *tables.RULES,
     *counting.RULES,
     *searching.RULES,
     *looking.RULES,
     *overview.RULES,
+    *facts.LAST_RULES,
 )
+#: These take no free argument: a request with other matters in it means something else.
+_NARROW = {
+    git.log, git.status, git.difference, git.branches, git.authors, git.how_many_commits, git.most_changed, git.tags,
+    overview.summarise_folder, overview.list_dependencies, overview.show_license, counting.count_lines, counting.largest,
+    counting.disk_usage, counting.duplicate_names, counting.about_machine, searching.by_date, searching.empty_ones, searching.find_topic,
+    searching.find_marks, running.run_tests, running.run_main, running.lint, running.check_syntax, looking.show_tree, talking.tell_time, talking.no_eyes,
+    facts.how_to_run, facts.python_needed, creating.hello_world, keeping.permissions, keeping.show_changes, talking.random_value,
+}  # fmt: skip
 #: A wish to change something is never answered by a job that only looks.
 _CHANGES = re.compile(
     r"(?:add|append|change|clean|commit|copy|correct|create|delete|drop|edit|erase|fix|improve|insert|make|modify|move|optimi[sz]e|prepend|put|refactor|remove|rename|replace"
@@ -64,7 +96,23 @@ _ONLY_LOOKS = {
     git.tags,
     tables.csv_overview,
     tables.check_links,
+    data.data_question,
+    facts.how_to_run,
 }
+_QUESTION = re.compile(
+    r"(?:what|which|who|whom|whose|where|when|why|how|is|are|was|were|do|does|did|has|have|had|any|anything|can|could|should|will|would|tell|find|show|look|search|see|check|explain|describe|remind me (?:what|who|when|where|how)|know|wer|was|wo|wann|warum|wie|welche\w*|qui|que|quoi|où|quand|comment|pourquoi|qué|quién|cuándo|dónde|cómo)\b",
+    re.I,
+)
+#: Matters that stand in no folder, or in every one by accident.
+_ELSEWHERE = re.compile(
+    r"(?:what|how)(?:'s| is| was| will)? (?:the )?weather\b|\b(?:weather|news|temperature) (?:today|tomorrow|outside|in [A-Z])|\bcapital (?:city )?of\b|\b(?:president|prime minister|king|queen) of\b|\bmeaning of life\b|\bstock price\b|\b(?:your|you) (?:favou?rite|feel|think|opinion|name|age|old)\b",
+    re.I,
+)
+#: A sentence that only tells how things are asks for nothing.
+_STATEMENT = re.compile(
+    r"(?:i|we|he|she|they|it|this|that|there|my|our|the)(?:'m|'ve|'d|'s|'re)? (?!(?:want|need|would like|would love|have to)\b)[\w' ]*\b(?:got|have|has|had|am|is|are|was|were|just|inherited|found|received|downloaded|cloned|been|working|new|do not|don't|can't|cannot|thought|think|know|guess|forgot|lost|lied|said|like|love|hate)\b",
+    re.I,
+)
 #: A second half that only says how the answer should look, or that the job does anyway.
 _ABSORBED = re.compile(
     r"(?:explain|describe|tell me(?: about)?|show(?: me)?|summari[sz]e|report|say|give me)(?: the| any| what| me| about| which)*(?: first| last)? ?"
@@ -108,6 +156,14 @@ def understand(text: str, desk: Desk) -> Understood:
         ]
         if earlier:
             return understand(earlier[-1], Desk(desk.tools, desk.spans[:-1], desk.images))
+    for other in resumed(text, desk):
+        resolved = _understood(other, desk)
+        if resolved.tasks and not resolved.unknown:
+            return resolved
+    return _understood(text, desk)
+
+
+def _understood(text: str, desk: Desk) -> Understood:
     foreign = bool(is_foreign(text))
     whole = mask(text)
     if foreign:
@@ -136,6 +192,12 @@ def understand(text: str, desk: Desk) -> Understood:
             )
         elif ask.text.strip() and not (tasks and _ABSORBED.match(ask.text)):
             unknown.append(ask.plain())
+    if tasks:
+        unknown = [part for part in unknown if not _STATEMENT.match(part) and re.search(r"\w{3}", part)]
+    looked = [task for task in tasks if task.rule in _LOOKED]
+    if len(tasks) > len(looked) and looked:
+        # A sentence around the request proper is no request of its own.
+        tasks = [t for t in tasks if t.rule not in _LOOKED or not _STATEMENT.match(t.ask.text)]
     if len(tasks) > 1 and all(task.rule in talking.LAST_RULES for task in tasks):
         tasks = tasks[:1]
     return Understood(tuple(tasks), tuple(unknown), foreign)
@@ -149,14 +211,45 @@ def _tasks_of(ask: Ask) -> tuple[tuple[Task, ...] | None, list[str]]:
     found, missed = _pieces(ask)
     if found is not None:
         return found, missed
-    return _try(ask, last=True), []
+    return _last_resort(ask), []
 
 
-def _try(ask: Ask, *, last: bool = False) -> tuple[Task, ...] | None:
+def _last_resort(ask: Ask) -> tuple[Task, ...] | None:
+    """What needs understanding is refused; any other question is looked up in the files."""
+    if len(ask.text) > _LONGEST:
+        return None
+    refused = _match(ask, talking.LAST_RULES[:1])
+    if refused is None and _ELSEWHERE.search(ask.text):
+        refused = _match(ask, talking.LAST_RULES[-1:])
+    if refused is not None:
+        return (refused,)
+    if _QUESTION.match(ask.text) is None or (_CHANGES.match(ask.text) is not None):
+        refused = _match(ask, talking.LAST_RULES[1:])
+        if refused is not None:
+            return (refused,)
+        if (
+            len(keywords(ask)) < 1
+            or _CHANGES.match(ask.text)
+            or not re.search(r"\s|\w{5}", ask.text)
+            or _STATEMENT.match(ask.text)
+        ):
+            return None
+        if not _QUESTION.match(ask.text) and not re.search(r"\?|\b(?:about|of|in|for|the)\b", ask.text):
+            return None
+    if not keywords(ask):
+        return None
+    found = _match(ask, list(_LOOKED))
+    return (found,) if found is not None else None
+
+
+def _try(ask: Ask) -> tuple[Task, ...] | None:
     """The tasks of one sentence; cut at "and VERB" where both sides are jobs of their own."""
-    if last:
-        found = _match(ask, (*RULES, *talking.LAST_RULES))
-        return (found,) if found is not None else None
+    saved_output = _match(ask, facts.RULES[:3])
+    if saved_output is not None:
+        return (saved_output,)
+    repaired = _match(ask, repairing.RULES[:1])
+    if repaired is not None:
+        return (repaired,)
     saved = _SAVED.match(ask.text) if len(ask.text) <= _LONGEST else None
     if saved:
         left = _try(ask.with_text(saved.group("left").strip()))
@@ -198,6 +291,8 @@ def _pieces(ask: Ask) -> tuple[tuple[Task, ...] | None, list[str]]:
 
 def _theirs(left: Ask, right: str) -> str:
     """ "… python files and count their lines": the second half means the same files."""
+    if re.search(r"\bfiles?\b", left.text, re.I):
+        right = re.sub(r"\b(largest|biggest|smallest|newest|oldest|longest)( one)?$", r"\1 file", right)
     kind = re.search(
         rf"\b({'|'.join(re.escape(k) for k in EXTENSIONS if len(k) > 1)}) files\b", left.text, re.I
     )
@@ -213,6 +308,57 @@ def _match(ask: Ask, rules: tuple[Rule, ...] | list[Rule]) -> Task | None:
             continue
         match = candidate.pattern.match(ask.text)
         whole = match is not None and match.end() >= len(ask.text.rstrip(" .!?,"))
-        if match is not None and whole and (candidate.when is None or candidate.when(ask)):
-            return Task(ask, candidate, match)
+        if match is None or not whole or (candidate.when is not None and not candidate.when(ask)):
+            continue
+        if candidate.job in _NARROW and _strays(ask, candidate):
+            continue
+        return Task(ask, candidate, match)
     return None
+
+
+@cache
+def _own_words(pattern: str) -> frozenset[str]:
+    """The words a rule is made of, by their stems."""
+    plain = re.sub(r"\\[a-zA-Z]|\?P?<\w+>", " ", pattern)
+    # Groups within words ("licen[sc]e", "repo\\w*") count as far as they are letters.
+    plain = re.sub(r"\[(\w)\w*\]", r"\1", plain)
+    plain = re.sub(r"\(\?:([\w|]*)\)\??", r"\1 ", plain).replace("?", "")
+    return frozenset(stem(word) for word in re.findall(r"[^\W\d_]{2,}", plain.lower()))
+
+
+def _strays(ask: Ask, candidate: Rule) -> list[str]:
+    """Words of the request that this rule knows nothing of: names and matters of its own."""
+    own = _own_words(candidate.pattern.pattern)
+    bare = re.sub(
+        r"‹[pqc]\d+›|(?<=\s)-\w+|\b[\w-]+(?= (?:folder|directory|subfolder|package)\b)", " ", ask.text
+    )
+    if candidate.job is searching.find_topic:
+        bare = re.sub(rf"\b(?:{searching.TOPIC_WORDS})\b", " ", bare, flags=re.I)
+    strays = [
+        word
+        for word in re.findall(r"[^\W\d_][\w'-]{2,}", bare)
+        if (lower := word.lower()) not in STOP
+        and lower not in _ALLOWED
+        and stem(lower) not in own
+        and not any(len(part) > 3 and stem(lower).startswith(part) for part in own)
+    ]
+    return strays + (
+        ["quoted"] if ask.quotes and candidate.job not in {searching.find_topic, git.log} else []
+    )
+
+
+_ALLOWED = (
+    VOCABULARY
+    | set(VERBS)
+    | word_set("""
+    repo repository code codebase overall currently current happening recently lately actual actually detail details detailed new old clear
+    simple plain complete whole total entire rough roughly exact brief english german french table sorted order group grouped newest
+    please thanks cheers pls directory workspace app application package software thing stuff number numbers yesterday week weeks month
+    months year years hour hours ago day days past recent author authors date dates time minutes name names latest previous inside bytes
+    kilobytes megabytes unit units version versions team someone colleague main info information statistics stats approximately approx
+    quick rundown run-down tour human readable nice nicely show-me size sizes sort kinds kind type types lots source line lines hidden
+    left remaining open organised organized structured arranged laid handle handled handles handling pending unfinished there's overall
+    top level depth deep explanation reason failing failed fail failure failures works working compile compiles passing pass green red
+""")
+)
+_LOOKED: tuple[Rule, ...] = (rule(r".+", answering.look_up),)

@@ -55,8 +55,8 @@ VERBS = tuple(
     run execute start explain describe summarise summarize compare diff convert sort check validate
     verify lint test commit undo revert format tell give save store calculate compute touch mkdir
     duplicate extract reverse pretty-print prettify clean tidy fix refactor install build locate
-    document edit update set compile initialise initialize init rerun re-run repeat drop get what which
-    where who how is are does do
+    document edit update set compile initialise initialize init rerun re-run repeat drop get what what's which
+    where who who's when why how is are does do did was were has have turn enable disable mark tick
 """)
 )
 
@@ -74,6 +74,7 @@ _VOCABULARY = sorted(
     language languages definition used unused codebase repo
 """)
 )
+VOCABULARY = frozenset(_VOCABULARY)
 _ORDINARY = word_set("""
     about above after again also although always among another around because before being below best
     better both bring could does doing done down each early else even every from good have having hers

@@ -101,7 +101,13 @@ def largest(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
     most = (
         int(number.group(1) or number.group(2))
         if number
-        else (1 if ask.has(r"\b(?:largest|biggest|smallest|longest) (?:\w+ )?file\b(?!s)") else 10)
+        else (
+            1
+            if ask.has(
+                r"\b(?:largest|biggest|smallest|longest) (?:\w+ )?(?:file|one)\b(?!s)|\bfile (?:here )?is (?:the )?(?:largest|biggest|smallest|longest)\b"
+            )
+            else 10
+        )
     )
     smallest = ask.has(r"\bsmallest|\bshortest|\btiniest")
     limit = re.search(
@@ -259,7 +265,7 @@ RULES: list[Rule] = [
     rule(r"(?:.*\b)?(?:count|how many|number of|total|show|what|sum|lines|give|calculate|compute)\b(?!.*‹p\d+›)(?!.*\b(?:longest|most|changed|added|deleted|commit|diff|todo|contain)\b).*\b(?:lines?|loc|words|sloc)\b(?:(?!‹[pq]).)*(?:\b(?:code|project|folder|files?|here|total|language|all|python|javascript|this|there|repo\w*|markdown|each|every|type|\w+ have|extension)\b.*)?$", count_lines),
     rule(r"(?:.*\b)?(?:line counts?|lines of code|lines per|code statistics|code stats|(?:stats|statistics|numbers|figures|metrics) (?:about|of|on|for) (?:this|the|my)|cloc|sloc|what languages?|which (?:programming )?languages?|languages? (?:used|breakdown|statistics|is|are)|programming languages?|what (?:programming )?language)\b(?!.*‹p).*", count_lines),
     rule(r"(?:.*\b)?(?:largest|biggest|smallest|longest|heaviest|shortest)\b(?!.*\b(?:function|class|line|word|commit|number|folder|director)).*\b(?:files?|ones?|scripts?|modules?|documents?|in (?:this|the) (?:folder|project)|here|\d+)\b.*", largest),
-    rule(r"(?:find|list|show|which|what|are there|any|get)\b.*\bfiles?\b.*\b(?:larger|bigger|more|over|above|greater|exceed\w*)\b(?: than)? \d+.*|(?:largest|biggest) files?.*|(?:what|which) file\b.*\b(?:largest|biggest|smallest|longest|heaviest|most lines|takes (?:up )?the most space)\b.*|(?:list|show|sort)\b.*\bfiles?\b.*\b(?:by size|with (?:their )?sizes?|and (?:their )?sizes?).*", largest),
+    rule(r"(?:find|list|show|which|what|are there|any|get)\b.*\bfiles?\b.*\b(?:larger|bigger|more|over|above|greater|exceed\w*)\b(?: than)? \d+.*|(?:largest|biggest) files?.*|(?:what|which) (?:one|file)\b.*\b(?:largest|biggest|smallest|longest|heaviest|most lines|takes (?:up )?the most space)\b.*|(?:list|show|sort)\b.*\bfiles?\b.*\b(?:by size|with (?:their )?sizes?|and (?:their )?sizes?).*", largest),
     rule(r"(?:.*\b)?(?:disk usage|disk space|space|how (?:big|large|much space|heavy)|size of|folder sizes?|total size|du\b(?: -\w+)?$|largest (?:folders?|director)|biggest (?:folders?|director))(?!.*\bwhite ?space).*", disk_usage),
     rule(r"(?:.*\b)?(?:duplicate[ds]?|identical|same name|twice|double)\b.*\b(?:files?|names?|contents?|copies|here|folder|project)\b.*|(?:find|show|list|are there|any)\b.* duplicates$|duplicates$", duplicate_names),
     rule(r"(?:what|which|show|list|is|print|get|tell|check|how much|how many|give|do (?:i|we|you) have|display|who am i|whoami|where am i)\b(?!.*\benvironment variables?\b)(?!.*\b(?:require|support|depend|import|in ‹p|files?\b|script|line|code|test|branch|commit|tag|run\b)).*(?:\b(?:version of|installed|versions?)\b.*|\b(?:environment|memory|ram|cpus?|cores|uptime|host ?name|operating system|os|platform|kernel|processes|processor|shell|system info\w*|time ?zone|machine|computer|working directory|pwd|whoami|(?:current|present) (?:directory|folder|path|user)|full path|username|user name|logged in|linux)\b.*)", about_machine),

@@ -6,6 +6,7 @@ import json
 import re
 
 from sessions_app.agent.providers.demo import moves
+from sessions_app.agent.providers.demo.descriptions import described
 from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
 from sessions_app.agent.providers.demo.moves import Move
 from sessions_app.agent.providers.demo.outlines import outline
@@ -230,6 +231,9 @@ def _given_content(ask: Ask, path: str, text: str | None = None) -> str | None:
         return ask.blocks[0]
     if text is not None:
         return ask.plain(text).strip()
+    told = described(ask, path)
+    if told is not None:
+        return told
     quotes = [q for q in ask.quotes if q != path]
     if quotes and not re.search(rf"\b(?:called|named) {Q}", ask.text):
         if ask.has(r"\btitle\b|\bheading\b") and ending(path) in {"html", "md"}:
@@ -428,12 +432,43 @@ def create_files(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
 
 
 def save_answer(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
-    text = re.sub(r"\n*_?Demo model, offline: .*$", "", desk.last_answer(), flags=re.S).strip()
+    text = re.sub(r"\n*[*_]?Demo model, offline: .*$", "", desk.last_answer(), flags=re.S).strip()
     if not text:
         raise CannotDo("There is no answer yet to save.")
     path = yield from _place_for(desk, ask, "notes.md")
+    if ask.has(r"\bthe list\b|\bthem\b|\bthose\b") and re.search(r"^- ", text, re.M):
+        text = "\n".join(line for line in text.split("\n") if line.startswith("- "))
+    if ask.has(r"\blist\b|\bthem\b|\bthose\b") or ending(path) != "md":
+        text = plain_text(text, listed=ending(path) == "md")
     yield from moves.write(desk, path, text + "\n", f"Writing the last answer to {code(path)}.")
     return f"Saved the last answer in {link(path)}, {count(text.count(chr(10)) + 1, 'line')}."
+
+
+def plain_text(answer: str, *, listed: bool) -> str:
+    """An answer without its Markdown: hits as "path:line: text", one a line, as a list for a Markdown file."""
+    lines: list[str] = []
+    path = ""
+    rows = [line for line in answer.split("\n") if line.startswith("|")]
+    hits = bool(rows) and [c.strip() for c in rows[0].strip("|").split("|")] == ["file", "line", "text"]
+    for line in rows[2:] if hits else answer.split("\n"):
+        if line.startswith(("| ---", "|---")):
+            continue
+        bare = re.sub(r"\[(`+)(.+?)\1\]\([^)]*\)", r"\2", line)
+        if line.startswith("|"):
+            cells = [
+                re.sub(r"^(`+) ?(.*?) ?\1$", r"\2", c.strip()).replace("\\|", "|")
+                for c in re.split(r"(?<!\\)\|", bare.strip())[1:-1]
+            ]
+            if hits:
+                path = re.sub(r" \(\d+\)$", "", cells[0]) or path
+                lines.append(f"{'- ' if listed else ''}{path}:{cells[1]}: {cells[2]}")
+                continue
+            bare = "\t".join(cells)
+        bare = re.sub(r"\*\*(.+?)\*\*", r"\1", bare)
+        bare = re.sub(r"(?<!`)`([^`]+)`(?!`)", r"\1", bare)
+        if not line.startswith("```"):
+            lines.append(bare if listed else re.sub(r"^[-*] ", "", bare))
+    return "\n".join(lines).strip()
 
 
 _MAKE = r"(?:create|make|write|generate|add|build|give me|produce|set up|touch|new|i (?:want|need)|code|program|implement|develop|prepare|overwrite|put|draft|initiali[sz]e|save)"

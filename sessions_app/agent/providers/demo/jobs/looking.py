@@ -116,7 +116,7 @@ def _show_one(desk: Desk, ask: Ask, path: str) -> Script:
     shown, more = head(found.text, limit or _SHOWN_LINES)
     first = offset or 1
     what = (
-        f"Lines {first}–{first + len(shown.splitlines()) - 1} of {link(found.path)}"
+        f"Lines {first}–{first + max(1, limit or 0, len(shown.splitlines())) - 1 if found.text.count(chr(10)) or not limit else first + len(shown.splitlines()) - 1} of {link(found.path)}"
         if offset or limit
         else link(found.path)
     )

@@ -80,12 +80,23 @@ def _half_page(
     if said and said != about:
         parts.append(f"{link(readme or '')} says: “{said}”")
     kinds = Counter(language(p) or "other" for p in every)
-    mix = ", ".join(f"{count(number, kind + ' file')}" for kind, number in kinds.most_common(5))
+    shown = kinds.most_common(5 if len(kinds) > 6 else 6)
+    mix = ", ".join(f"{count(number, kind + ' file')}" for kind, number in shown)
+    rest = kinds.most_common()[len(shown) :]
+    if rest:
+        mix += f", {sum(n for _, n in rest)} more ({', '.join(f'{n} {kind}' for kind, n in rest)})"
+    loose = sum("/" not in p.removeprefix(prefix) for p in every)
     top = Counter(
         p.removeprefix(prefix).split("/", 1)[0] + "/" for p in every if "/" in p.removeprefix(prefix)
     )
     parts.append(f"{count(len(every), 'file')}: {mix}.")
-    folders = bullets(f"{link(prefix + name)} {count(number, 'file')}" for name, number in top.most_common(6))
+    listed = [f"{link(prefix + name)} {count(number, 'file')}" for name, number in top.most_common(6)]
+    others = top.most_common()[6:]
+    if others:
+        listed.append(f"{count(len(others), 'other folder')} with {count(sum(n for _, n in others), 'file')}")
+    if loose and listed:
+        listed.append(f"{count(loose, 'file')} beside them")
+    folders = bullets(listed)
     if folders:
         parts.append(f"**Folders**\n\n{folders}")
     mains = []
@@ -250,5 +261,6 @@ RULES: list[Rule] = [
     rule(r"(?:summari[sz]e|describe|overview of) (?:the )?(?:src|tests?|docs?|lib|app|source)$", summarise_folder),
     rule(rf"(?:give|show|i want|i need|get)\b.*\b(?:rundown|run-?through|walk-?through|overview|introduction|orientation|briefing)\b.*|what(?:'s| is) (?:going on|happening) in {_PROJECT}$", summarise_folder),
     rule(r"what (?:it|this|that)(?:'s| is)?(?: all)? (?:about|for)$|(?:what|which) (?:files?|parts?) (?:is|are|seem|look)?\b.*\b(?:important|main|relevant|interesting|central|key|worth reading)\b.*|where (?:should|do|can) i (?:start|begin)\b.*", summarise_folder),
+    rule(rf"(?:give|tell|show)(?: me| us)? (?:the |a |an )?(?:\w+ )?(?:gist|tl;?dr|big picture|lowdown|idea|essence|summary|elevator pitch)(?: of (?:it|this|{_PROJECT}|everything|all this))?$|(?:the )?(?:gist|big picture|essence)(?: of (?:it|this|{_PROJECT}))?$|what (?:it|this|this thing|that)(?: all)? does$", summarise_folder),
     rule(r"(?:what(?:'s| is) (?:this|all this|going on here|the point of this)|what do we have here|what am i looking at)(?: about| for)?$", summarise_folder),
 ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 
 from sessions_app.agent.providers.demo import moves
 from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
@@ -110,18 +111,26 @@ def run_file(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
 def run_main(desk: Desk, _ask: Ask, _match: re.Match[str]) -> Script:
     """The program of the folder: the file that usually starts one."""
     every = yield from moves.every_path(desk, "Looking for the file that starts it.")
+    found = first_program(every)
+    if found is None:
+        raise CannotDo(
+            f"No file here is called {', '.join(code(n) for n in _STARTS[:4])} or the like. Name the one to run, or ask “how do I run this”."
+        )
+    return (yield from run_shell(desk, found[1]))
+
+
+def first_program(every: list[str]) -> tuple[str, str] | None:
+    """(path, command) of the file that usually starts a program; None when there is none."""
     found = [p for name in _STARTS for p in every if p.rsplit("/", 1)[-1] == name and "test" not in p]
     if not found:
-        raise CannotDo(
-            f"No file here is called {', '.join(code(n) for n in _STARTS[:4])} or the like. Name the one to run."
-        )
+        return None
     path = min(found, key=lambda p: (p.count("/"), found.index(p)))
     command = (
         f"python3 -m {path.removesuffix('.py').replace('/', '.')}"
         if path.endswith(".py") and "/" in path
         else run_command(path)
     )
-    return (yield from run_shell(desk, command))
+    return path, command or path
 
 
 def make_environment(desk: Desk, _ask: Ask, _match: re.Match[str]) -> Script:
@@ -130,7 +139,20 @@ def make_environment(desk: Desk, _ask: Ask, _match: re.Match[str]) -> Script:
     )
 
 
-def run_tests(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
+@dataclass(frozen=True, slots=True)
+class TestRun:
+    """One run of the tests: the command that ran, its output, and what can be read off it."""
+
+    __test__ = False
+    command: str
+    text: str
+    failed: bool
+    summary: str
+    failure: Failure | None
+
+
+def run_of_tests(desk: Desk, ask: Ask, say: str = "") -> Move[TestRun]:
+    """Run the tests of the folder, or of the file the ask names."""
     found, command = yield from _test_command(desk)
     if ask.paths and ("pytest" in command or "unittest" in command):
         command = (
@@ -139,7 +161,12 @@ def run_tests(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
             else f"python3 -m unittest {moves.quoted(ask.paths[0])}"
         )
     outcome = yield from moves.shell(
-        desk, command, f"{found} Running {code(command)}.", what="running the tests", timeout=600, check=False
+        desk,
+        command,
+        say or f"{found} Running {code(command)}.",
+        what="running the tests",
+        timeout=600,
+        check=False,
     )
     if outcome.is_error and "No module named pytest" in outcome.text:
         first = command
@@ -156,18 +183,41 @@ def run_tests(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
             check=False,
         )
     text = moves.output(outcome)
-    summary = _summary_line(text)
-    if not outcome.is_error:
+    return TestRun(
+        command,
+        text,
+        outcome.is_error,
+        _summary_line(text),
+        first_failure(text) if outcome.is_error else None,
+    )
+
+
+def failing_tests(text: str) -> list[str]:
+    """The names of the tests that failed, as the runner's output gives them."""
+    found = re.findall(r"^(?:FAILED|ERROR) (\S+)|^(?:FAIL|ERROR): (\w+ \([\w.]+\)|\w+)", text, re.M)
+    return list(dict.fromkeys(a or b for a, b in found))
+
+
+def run_tests(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
+    run = yield from run_of_tests(desk, ask)
+    text, summary, command = run.text, run.summary, run.command
+    if not run.failed:
         ran = (
             " No test ran." if re.search(r"\bran 0 tests|no tests ran|collected 0 items", text, re.I) else ""
         )
         return f"The tests pass{': ' + code(summary) if summary else '.'}{ran}\n\nCommand: {code(command)}"
-    failure = first_failure(text)
+    failure = run.failure
     if failure is None:
         shown = "\n".join(text.split("\n")[-20:])
         return f"{code(command)} failed, and its output names no failing test that the demo model recognises. Its end:\n\n{fence(shown)}"
     excerpt = yield from _around(desk, failure)
-    parts = [f"The tests fail{': ' + code(summary) if summary else ''}. The first failure:"]
+    names = failing_tests(text)
+    parts = [f"The tests fail{': ' + code(summary) if summary else ''}."]
+    if len(names) > 1:
+        parts[0] += (
+            f" Failing: {', '.join(code(name) for name in names[:10])}{' …' if len(names) > 10 else '.'}"
+        )
+    parts[0] += " The first failure:"
     rows = [
         f"**Test** {code(failure.name)}" if failure.name else "",
         f"**Says** {code(clip(failure.message, 200))}" if failure.message else "",

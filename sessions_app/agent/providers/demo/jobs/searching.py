@@ -7,6 +7,8 @@ from collections import Counter, defaultdict
 
 from sessions_app.agent.providers.demo import moves
 from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
+from sessions_app.agent.providers.demo.jobs.answering import look_up
+from sessions_app.agent.providers.demo.jobs.counting import duplicate_names
 from sessions_app.agent.providers.demo.jobs.looking import folder_of
 from sessions_app.agent.providers.demo.moves import Hit
 from sessions_app.agent.providers.demo.phrases import NAME, Ask, P, Q
@@ -87,9 +89,7 @@ def find_text(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
         wanted,
         re.I,
     ):
-        raise CannotDo(
-            f'Not done: “{clip(wanted, 80)}” is a question of meaning, and the search goes by letters. Name the exact text, for example `find "timeout" in all files`.'
-        )
+        return (yield from look_up(desk, ask, match))
     if not wanted or re.fullmatch(
         r"(?:it|this|that|something|anything|stuff|bugs?|errors?|problems?|issues?|mistakes?)", wanted, re.I
     ):
@@ -130,6 +130,8 @@ def find_text(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
             for p in (yield from moves.every_path(desk, "No line has it. Looking at the file names, too."))
             if wanted.lower() in p.lower().rsplit("/", 1)[-1]
         ]
+        if not names and re.search(r"\w\W+\w", wanted) and not ask.quotes:
+            return (yield from look_up(desk, ask, match))
         if names:
             return f"No line contains {code(wanted)}, but {count(len(names), 'name')} {'does' if len(names) == 1 else 'do'}:\n\n{bullets(link(n) for n in names[:30])}"
         return f"Nothing contains {code(wanted)}{'' if path == '.' else f' in {code(path)}'}: no line and no file name. The search is by letters, not by meaning."
@@ -174,11 +176,13 @@ def where_is(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     if ask.paths and name in ask.paths and not uses:
         return (yield from find_named(desk, ask, match, name))
     if re.search(r"\s", name):
+        if ask.quotes:
+            return (yield from look_up(desk, ask, match))
         hits = yield from moves.search(
             desk, name, f"Searching for {code(name)}.", literal=True, ignore_case=True
         )
         if not hits:
-            return f"Nothing contains {code(name)}. The search is by letters, not by meaning."
+            return (yield from look_up(desk, ask, match))
         return by_file(hits, f"{code(name)} stands in {count(len(hits), 'line')}")
     stem = re.escape(name.rsplit("/", 1)[-1].rsplit(".", 1)[0] if ask.paths else name)
     hits = yield from moves.search(desk, rf"\b{stem}\b", f"Searching for {code(name)}.")
@@ -318,7 +322,13 @@ def count_of_files(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     every = yield from moves.every_path(desk, "Counting files.", path=where)
     files = [p for p in every if not p.endswith("/")]
     kinds = Counter("." + ending(p) if ending(p) else "(none)" for p in files)
-    rows = [(code(kind), str(number)) for kind, number in kinds.most_common(15)]
+    common = kinds.most_common(15)
+    rows = [(code(kind), str(number)) for kind, number in common]
+    rest = kinds.most_common()[15:]
+    if rest:
+        rows.append(
+            ("other: " + ", ".join(code(kind) for kind, _ in rest[:30]), str(sum(n for _, n in rest)))
+        )
     place = "below this folder" if where == "." else f"below {link(where + '/')}"
     return (
         f"{count(len(files), 'file')} {place}, generated folders left out.\n\n{table(('ending', 'files'), rows)}"
@@ -370,7 +380,11 @@ def by_date(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
     return f"{title}, {'oldest' if oldest else 'newest'} first:\n\n{table(('file', 'changed', 'size'), rows)}"
 
 
-def empty_ones(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
+def empty_ones(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
+    if ask.has(r"\bduplicates?\b"):
+        doubled = yield from duplicate_names(desk, ask, match)
+        empty = yield from empty_ones(desk, ask.with_text(re.sub(r"\bduplicates?\b", "", ask.text)), match)
+        return f"{empty}\n\n{doubled}"
     kind = "d" if ask.has(r"\bfolders?|\bdirector") else "f"
     outcome = yield from moves.shell(
         desk,
@@ -388,7 +402,7 @@ def empty_ones(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
 _FIND = r"(?:find|search|grep|look|locate|check|show|list|get|give|scan|look up|hunt|spot|identify|detect|collect|display|print|see|seek|extract)"
 _SEARCH = r"(?:(?!.*\b(?:web|internet|online|google)\b)search|grep|look|hunt|scan|query|ctrl.?f)"
 _TIME = r"(?:modified|changed|edited|touched|updated|created|newest|oldest|latest|recent(?:ly)?|last)"
-_TOPIC_WORDS = "|".join(words for words, _, _ in _TOPICS)
+TOPIC_WORDS = "|".join(words for words, _, _ in _TOPICS)
 
 #: Tried before the jobs that count lines and words.
 EARLY_RULES: list[Rule] = [
@@ -399,7 +413,7 @@ EARLY_RULES: list[Rule] = [
 
 RULES: list[Rule] = [
     rule(r"(?!(?:add|insert|write|create|append|remove|delete|resolve|fix|do|replace|build|make|implement)\b).*\b(?:todo|fixme|xxx|hack)s?\b(?! (?:list|app|cli|program|script|application|manager)).*", find_marks),
-    rule(rf"(?!.*\b(?:functions|methods|classes)\b.*(?:\b(?:unused|longest|named|called|that|with)\b|‹p))(?:{_FIND}|where|what|which|are there|is there|do(?:es)? .*|any|how many|count)\b(?: me| for| out)?.*?\b(?:{_TOPIC_WORDS})\b(?!.*\b(?:of the machine|is set|this machine|open on)\b).*", find_topic),
+    rule(rf"(?!.*\b(?:functions|methods|classes)\b.*(?:\b(?:unused|longest|named|called|that|with)\b|‹p))(?:{_FIND}|where|what|which|are there|is there|do(?:es)? .*|any|how many|count)\b(?: me| for| out)?.*?\b(?:{TOPIC_WORDS})\b(?!.*\b(?:of the machine|is set|this machine|open on)\b).*", find_topic),
     rule(r"(?:.*\b)?(?:find|show|list|what|which|are there|any|get|delete)\b.*\bempty (?:files?|folders?|director(?:y|ies))\b.*|empty files", empty_ones),
     rule(rf"(?:{_FIND}|what|which|when|sort)\b(?!.*\b(?:commit|branch|line|word|git|version|python)\b)(?!.*\bfunction).*\b{_TIME}\b(?:(?!‹[pq]).)*\b(?:files?|items?|today|yesterday|week|days?|ones?|things?|modified|changed|documents?|in (?:this|the) (?:folder|project))\b.*", by_date),
     rule(rf"(?:{_FIND}|what|which|sort)\b(?!.*\b(?:commit|branch|line|word|git|version)\b).*\bfiles?\b.*\b(?:{_TIME}|by (?:date|time|age)|since|within)\b.*", by_date),

@@ -13,12 +13,14 @@ from sessions_app.agent.providers.demo.conversation import Span
 from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
 from sessions_app.agent.providers.demo.jobs.creating import no_template
 from sessions_app.agent.providers.demo.jobs.keeping import changed_so_far
+from sessions_app.agent.providers.demo.keywords import STOP, stem
 from sessions_app.agent.providers.demo.phrases import Ask
 from sessions_app.agent.providers.demo.script import CannotDo, Script
 from sessions_app.agent.providers.demo.writing import bullets, clip, code, count, link
 
 ABILITIES = (
     ("Look", "list files, show a tree, read a file or some lines, explain a file, summarise this folder"),
+    ("Answer", "questions about what stands in the files, with the lines quoted"),
     ("Search", "text, TODOs, definitions and uses, files by name, type, size or date"),
     ("Count", "files, lines by language, words, sizes, duplicates"),
     (
@@ -28,13 +30,56 @@ ABILITIES = (
     ("Change", "replace text, rename a name everywhere, add or delete lines and headings, sort lines, undo"),
     ("Run", "a command, a script, the tests with the first failure read out"),
     ("Git", "status, history, differences, branches, authors, commit, a CHANGELOG entry"),
-    ("Data", "check JSON, look at a CSV, convert CSV to Markdown or JSON, compare two files"),
+    (
+        "Data",
+        "sums, averages, groups and top rows of a CSV; check JSON, change one setting, convert, compare two files",
+    ),
 )
 
 
 def possible() -> str:
     """The list of jobs, for every answer that has to refuse."""
     return bullets(f"**{name}**: {what}" for name, what in ABILITIES)
+
+
+#: Requests that work, to choose the nearest from.
+EXAMPLES = (
+    "summarise this folder", "explain README.md", "read README.md", "find every TODO", 'find "timeout" in all files', "list the files", "show the folder structure as a tree",
+    "run the tests and explain the first failure", "list the functions in main.py", "where is main defined?", "how many lines of code are there?", "what are the biggest files?",
+    "which files changed recently?", "show the git log", "who wrote this?", "commit everything with the message \"…\"", "create a branch called try-it",
+    'create notes.txt with the text "…"', "create a list.md with three bullet points apples, pears and plums", 'add the line "done" to notes.txt', 'replace "colour" with "color" in README.md',
+    "rename old_name to new_name everywhere", "sort the lines in notes.txt", "remove trailing whitespace from notes.txt", "turn off debug", "set the timeout to 30",
+    "how much is the total in data.csv?", "average amount per category in data.csv", "top 3 rows by amount in data.csv", "convert data.csv to markdown", "is config.json valid JSON?",
+    "compare old.txt and new.txt", "create a hello world in Python and run it", "write a Python script that prints the Fibonacci numbers", "run main.py and save its output to out.txt",
+    "add a test for total([])", "add docstrings to main.py", "how do I run this?", "what are the dependencies?", "add requests to the dependencies", "delete old/notes.txt", "move notes.txt to docs",
+    "undo", "what is 15% of 240?", "convert 5 km to miles", "find hard-coded passwords", "check the Python files for syntax errors", "run pip install NAME", "add \"buy paper\" to the todo list",
+)  # fmt: skip
+
+
+def nearest(wish: str) -> list[str]:
+    """The two example requests that share most with a wish."""
+    wanted = {stem(w) for w in re.findall(r"[^\W\d_]{3,}", wish.lower())}
+    shared = {
+        e: sum(
+            stem(w) in wanted for w in dict.fromkeys(re.findall(r"[^\W\d_]{3,}", e.lower())) if w not in STOP
+        )
+        for e in EXAMPLES
+    }
+    best = sorted(EXAMPLES, key=lambda e: (-shared[e], EXAMPLES.index(e)))[:2]
+    return best if shared[best[0]] else ["summarise this folder", "find every TODO"]
+
+
+def refusal(desk: Desk, wish: str, why: str = "", hint: str = "") -> str:
+    """What an answer says that cannot do it: the whole list once in a conversation, then the two nearest only."""
+    why = why or "the demo model does not recognise it. It is a script that knows plain requests"
+    start = f"Not done: “{clip(wish, 120)}” — {why}."
+    told = any(
+        "- **Look**" in answer
+        for answer in (*desk.answers, *(turn.text for span in desk.spans for turn in span.turns))
+    )
+    if not told:
+        return f"{start}{' ' + hint if hint else ''}\n\nIt can:\n\n{possible()}"
+    return f"{start}\n{hint or 'Nearest: ' + ' or '.join(f'“{e}”' for e in nearest(wish)) + '.'}"
 
 
 def greet(_desk: Desk, _ask: Ask, _match: re.Match[str]) -> Script:
@@ -192,13 +237,14 @@ def stop_here(_desk: Desk, _ask: Ask, _match: re.Match[str]) -> Script:
     return "Stopped here. What the tools did up to now stays; “what did you do so far” lists it, “undo” takes back the last change."
 
 
-def cannot(_desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
+def cannot(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     """What needs understanding, with the nearest thing that is possible."""
     yield from ()
-    wish = ask.plain()
-    nearest = next((hint for pattern, hint in _NEAREST if re.search(pattern, match.group(), re.I)), "")
+    hint = next((hint for pattern, hint in _NEAREST if re.search(pattern, match.group(), re.I)), "")
     raise CannotDo(
-        f"Not done: “{clip(wish, 120)}” needs a model that understands, and the demo model is a script.{' ' + nearest if nearest else ''}\n\nIt can:\n\n{possible()}"
+        refusal(
+            desk, ask.plain(), "that needs a model that understands, and the demo model is a script", hint
+        )
     )
 
 
