@@ -17,6 +17,7 @@ from sessions_app.entry_log.columns import stored_id
 from sessions_app.entry_log.importing import import_records
 from sessions_app.entry_log.reading import (
     Siblings,
+    Trail,
     Window,
     active_path,
     common_depth,
@@ -35,6 +36,7 @@ __all__ = [
     "METADATA_KINDS",
     "LeafMoved",
     "Siblings",
+    "Trail",
     "Window",
     "active_path",
     "append",

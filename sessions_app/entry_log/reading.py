@@ -202,6 +202,16 @@ def is_on_path(entry: Entry, leaf: Entry) -> bool:
     return False
 
 
+class Trail:
+    """The path of a leaf by its segments, read once: tells which entries lie on it without asking again."""
+
+    def __init__(self, leaf: Entry) -> None:
+        self._last = {segment: last for segment, last, _ in _ends(leaf)}
+
+    def __contains__(self, entry: Entry) -> bool:
+        return entry.ordinal <= self._last.get(entry.segment_id, -1)
+
+
 def common_depth(one: Entry, other: Entry) -> int:
     """The depth of the deepest entry on both paths, the ends included; -1 for different roots (03 BS-04).
 

@@ -41,32 +41,33 @@ def texts_to_carry(leaf: Entry, kept_depth: int) -> list[Carried]:
     What a context edit took out is not carried; what one replaced is carried as it was replaced.
     """
     pinned = Entry.objects.filter(session_id=leaf.session_id, pin__isnull=False, depth__lt=kept_depth)
+    trail = entry_log.Trail(leaf)
     chosen: dict[int, Carried] = {}
     for entry in pinned.order_by("-seq")[:_MOST_PINS]:
-        if entry_log.is_on_path(entry, leaf) and (text := _words_in_force(entry, leaf)):
+        if entry in trail and (text := _words_in_force(entry, trail)):
             chosen[entry.pk] = Carried(entry, text)
-    newest = _newest_user_message(leaf)
+    newest = _newest_user_message(leaf, trail)
     if newest is not None and newest.entry.depth < kept_depth:
         chosen[newest.entry.pk] = newest
     return sorted(chosen.values(), key=lambda carried: carried.entry.depth)
 
 
-def _newest_user_message(leaf: Entry) -> Carried | None:
+def _newest_user_message(leaf: Entry, trail: entry_log.Trail) -> Carried | None:
     spoken = Entry.objects.filter(session_id=leaf.session_id, kind="message", role="user", seq__lte=leaf.seq)
     for entry in spoken.order_by("-seq").iterator(chunk_size=50):
-        if entry_log.is_on_path(entry, leaf) and (text := _words_in_force(entry, leaf)):
+        if entry in trail and (text := _words_in_force(entry, trail)):
             return Carried(entry, text)
     return None
 
 
-def _words_in_force(entry: Entry, leaf: Entry) -> str:
+def _words_in_force(entry: Entry, trail: entry_log.Trail) -> str:
     """What the entry says under the newest context edit of the path, as text; empty when it says nothing."""
     core = entry.as_core()
     edits = Entry.objects.filter(
-        session_id=leaf.session_id, kind=Kind.CONTEXT_EDIT, depth__gt=entry.depth, payload__contains=core.id
+        session_id=entry.session_id, kind=Kind.CONTEXT_EDIT, depth__gt=entry.depth, payload__contains=core.id
     )
     for edit in edits.order_by("-seq"):
-        if edit.record.get("targetId") == core.id and entry_log.is_on_path(edit, leaf):
+        if edit.record.get("targetId") == core.id and edit in trail:
             return _words(project_entry(core, edit.as_core()).messages)
     return _words(messages_of(core))
 

@@ -75,9 +75,11 @@ def predict(
 def halted_by(leaf: Entry) -> CompactionAttempt | None:
     """The newest attempt on the leaf's path, if it says that no automatic one follows."""
     attempts = CompactionAttempt.objects.filter(session_id=leaf.session_id).exclude(outcome=Outcome.STARTED)
-    for attempt in attempts.select_related("leaf__segment", "entry").order_by("-pk")[:_LOOKED_AT]:
+    trail: entry_log.Trail | None = None
+    for attempt in attempts.select_related("leaf", "entry").order_by("-pk")[:_LOOKED_AT]:
         place = attempt.entry or attempt.leaf
-        if place is not None and entry_log.is_on_path(place, leaf):
+        trail = trail or entry_log.Trail(leaf)
+        if place is not None and place in trail:
             return attempt if attempt.halts else None
     return None
 
@@ -122,7 +124,8 @@ def _left_something_out(place: Entry, leaf: Entry) -> bool:
     edits = Entry.objects.filter(
         session_id=leaf.session_id, kind=Kind.CONTEXT_EDIT, run=None, depth__gt=place.depth
     )
-    return any(entry_log.is_on_path(edit, leaf) for edit in edits)
+    trail = entry_log.Trail(leaf)
+    return any(edit in trail for edit in edits)
 
 
 def worst_case(prediction: Prediction, halted: CompactionAttempt | None) -> Prediction:
