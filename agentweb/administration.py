@@ -82,6 +82,21 @@ def import_files(files: list[str], folder: str) -> Iterator[str]:
         raise Problem(f"{error.filename}: {error.strerror}.", code=NOT_AVAILABLE) from error
 
 
+def listed_sessions() -> Iterator[str]:
+    """The first administrator's sessions, the newest first, a line each: key, workspace, state, when it last moved
+    (UTC), name."""
+    open_database()
+    from sessions_app import session_rows
+    from sessions_app.services import accounts
+
+    for row in session_rows.newest(accounts.first_user()):
+        state = f"{row.doing} {row.elapsed}".strip()
+        workspace = row.session.workspace.name
+        yield "\t".join(
+            (str(row.session.key), f"{row.moment:%Y-%m-%d %H:%M}", workspace, state, str(row.session))
+        )
+
+
 def session_file(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")

@@ -116,12 +116,16 @@ def parser() -> argparse.ArgumentParser:
     prompt.add_argument("text", help="the prompt; - reads it from standard input")
     prompt.add_argument("--workspace", metavar="DIR", default="", help="folder to work in (default: here)")
     prompt.add_argument(
-        "--session", metavar="ID", default="", help="go on with this session (key or its beginning)"
+        "--session",
+        metavar="ID",
+        default="",
+        help="go on with this session (key or its beginning; see sessions)",
     )
     prompt.add_argument("--model", metavar="M", default="", help="provider/model, or a model's name alone")
     prompt.add_argument("--queue", action="store_true", help="wait in line when the session is at work")
     prompt.add_argument("--json", action="store_true", help="print events, one JSON object a line")
 
+    add("sessions", sessions_command, "list sessions: key, when, folder, state and name, the newest first")
     add("doctor", doctor_command, "look for what is wrong or missing, with remedies")
     user = add("user", user_command, "add people")
     user.add_argument("action", choices=["add"])
@@ -185,8 +189,11 @@ def up_command(options: argparse.Namespace) -> int:
         link = f"{address(options.host, supervisor.port)}{supervisor.login_path}"
         print(f"Ready. Sign in once within 15 minutes: {link}", flush=True)
 
+    if os.geteuid() == 0:
+        print("Running as root: commands of agents may do everything on this machine.", file=sys.stderr)
     with stopped_by_signals(supervisor):
         supervisor.run(greet)
+    print("Stopped.", file=sys.stderr, flush=True)
     return 0
 
 
@@ -204,6 +211,14 @@ def prompt_command(options: argparse.Namespace) -> int:
             as_json=options.json,
         )
     )
+
+
+def sessions_command(options: argparse.Namespace) -> int:
+    from agentweb.administration import listed_sessions
+
+    for line in listed_sessions():
+        print(line)
+    return 0
 
 
 def doctor_command(options: argparse.Namespace) -> int:

@@ -31,7 +31,9 @@ INTERNAL = {"run_end", "reset", "limit_reached", "request_repaired"}
 
 
 class Printer(Protocol):
-    """Gets live events as they come and each stored entry once, in order."""
+    """Gets the session, then live events as they come and each stored entry once, in order."""
+
+    def begin(self, session: Session) -> None: ...
 
     def event(self, event: Json) -> None: ...
 
@@ -189,6 +191,9 @@ class TextPrinter:
         self.blocks: dict[int, str] = {}
         self.has_printed = False
 
+    def begin(self, session: Session) -> None:
+        """Its key is told at the end, beside the answer."""
+
     def event(self, event: Json) -> None:
         if event["type"] == "message_start" and event["message"].get("role") == "assistant":
             self.blocks = {}
@@ -238,13 +243,22 @@ class TextPrinter:
 
 
 class JsonPrinter:
-    """One event a line, with the names and fields of spec 10; the last one is `agent_settled`."""
+    """The session's header, then one event a line, with the names and fields of spec 10; the last one is
+    `agent_settled`."""
 
     def __init__(self, output: TextIO) -> None:
         self.output = output
         self.messages: list[Json] = []
         self.turn: list[Json] = []
         self.is_open = False
+
+    def begin(self, session: Session) -> None:
+        """The header of a session file; its `id` is what `--session` takes."""
+        self.write({
+            "type": "session", "version": 3, "id": str(session.key),
+            "timestamp": session.created_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "cwd": session.workspace.path,
+        })  # fmt: skip
 
     def event(self, event: Json) -> None:
         match event["type"]:

@@ -165,11 +165,15 @@ def submit_and_follow(request: Request, interruption: Interruption) -> int:
     printer = JsonPrinter(sys.stdout) if request.as_json else TextPrinter(sys.stdout)
     follower = Follower(session, submitted, printer)
     try:
+        printer.begin(session)
         outcome = follower.follow(lambda: interruption.wanted, lambda: stop(session, user))
     except BrokenPipeError:
         stop_unless_served(session, user)
         raise
-    return told(outcome, follower)
+    code = told(outcome, follower)
+    if not request.as_json and code not in {FAILED, CEILING}:
+        print(f"Session {session.key}", file=sys.stderr)
+    return code
 
 
 def chosen_session(user: User, request: Request) -> Session:
@@ -225,7 +229,7 @@ def session_by_key(user: User, beginning: str) -> Session:
     found = [pk for pk, key in keys if key.hex.startswith(wanted)]
     if len(found) != 1:
         what = "No session" if not found else f"{len(found)} sessions"
-        raise Problem(f"{what} with a key that begins with {beginning!r}.", "Keys are in the addresses of sessions.",
+        raise Problem(f"{what} with a key that begins with {beginning!r}.", "`agentweb sessions` lists them.",
                       code=USAGE)  # fmt: skip
     return Session.objects.get(pk=found[0])
 

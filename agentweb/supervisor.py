@@ -194,6 +194,8 @@ class Supervisor:
 
     def end(self) -> None:
         """Web server and worker first, both at once; the broker last, because the worker still needs it."""
+        if self.options.web and self.children:
+            self.say("Stopping…")
         inner = [child for child in self.children if child.spec.name != "broker"]
         for group in (inner, [child for child in self.children if child.spec.name == "broker"]):
             began = time.monotonic()

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from django.db.models import Max, Q
+from django.db.models import Max, Q, QuerySet
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -55,16 +55,25 @@ def grouped(user: AnyUser, query: str = "") -> list[WorkspaceRows]:
     sessions = Session.objects.visible_to(user)
     if query:
         sessions = sessions.filter(Q(name__icontains=query) | Q(name="", title__icontains=query))
-    shown = list(sessions.select_related("workspace").order_by("-updated_at", "-pk")[:ROWS])
-    runs, now = newest_runs(shown), timezone.now()
     groups: dict[int, WorkspaceRows] = {}
-    for session in shown:
-        group = groups.setdefault(session.workspace_id, empty_group(session.workspace))
-        group.rows.append(make_row(session, runs.get(session.pk), now))
+    for row in made_rows(sessions):
+        workspace = row.session.workspace
+        groups.setdefault(workspace.pk, empty_group(workspace)).rows.append(row)
     if not query:
         for workspace in Workspace.objects.visible_to(user).order_by("name"):
             groups.setdefault(workspace.pk, empty_group(workspace))
     return list(groups.values())
+
+
+def newest(user: AnyUser) -> list[SessionRow]:
+    """The user's sessions, the one that moved last first."""
+    return made_rows(Session.objects.visible_to(user))
+
+
+def made_rows(sessions: QuerySet[Session]) -> list[SessionRow]:
+    shown = list(sessions.select_related("workspace").order_by("-updated_at", "-pk")[:ROWS])
+    runs, now = newest_runs(shown), timezone.now()
+    return [make_row(session, runs.get(session.pk), now) for session in shown]
 
 
 def running_count(user: AnyUser) -> int:

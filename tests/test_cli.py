@@ -6,6 +6,7 @@ import json
 import signal
 import sqlite3
 import subprocess
+import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from importlib import metadata
@@ -172,7 +173,14 @@ def test_a_prompt_goes_through_the_running_server(up: Up) -> None:
 def test_a_prompt_goes_on_with_a_session_named_by_the_beginning_of_its_key(up: Up) -> None:
     run(up.data, "prompt", "Hello")
     (key, entries) = sessions(up.data)[-1]
+    newest = run(up.data, "sessions").stdout.splitlines()[0].split("\t")
+    assert (uuid.UUID(newest[0]).hex, newest[3].partition(" ")[0], newest[4]) == (
+        uuid.UUID(key).hex,
+        "Finished",
+        "Hello",
+    )
     done = run(up.data, "prompt", "--session", key[:12], "And now?")
+    assert f"Session {uuid.UUID(key)}" in done.stderr.splitlines()
     assert done.returncode == 0, done.stderr
     assert sessions(up.data)[-1][0] == key
     assert sessions(up.data)[-1][1] > entries
@@ -185,6 +193,15 @@ def test_json_is_one_event_a_line_and_ends_with_settled(up: Up) -> None:
     events = [json.loads(line) for line in done.stdout.splitlines()]
     kinds = [event["type"] for event in events]
     assert done.returncode == 0
+    header, key = events[0], sessions(up.data)[-1][0]
+    assert (header["type"], header["version"], uuid.UUID(header["id"]).hex) == (
+        "session",
+        3,
+        uuid.UUID(key).hex,
+    )
+    assert header["timestamp"].endswith("Z")
+    assert Path(header["cwd"]).is_dir()
+    assert kinds.count("session") == 1
     assert {"agent_start", "turn_start", "message_update", "turn_end", "agent_end"} <= set(kinds)
     ended = [event["message"]["role"] for event in events if event["type"] == "message_end"]
     assert (ended[0], ended[-1]) == ("user", "assistant")

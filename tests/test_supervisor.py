@@ -105,6 +105,7 @@ def test_nothing_is_left_after_sigterm(tmp_path: Path) -> None:
     with started(tmp_path / "data") as up:
         assert len(processes_of(up.data)) >= 4
         assert up.stop() == 0
+        assert [line.strip() for line in up.errors][-2:] == ["Stopping…", "Stopped."]
         assert processes_of(up.data) == []
         assert running_server(up.data) is None
         assert not (runtime_directory(up.data) / "valkey.sock").exists()
