@@ -92,7 +92,9 @@ def test_a_usable_folder_is_confirmed_in_words(charlie_client: Client, tmp_path:
     (tmp_path / "src").mkdir()
     text = charlie_client.get("/workspaces/folders/", {"path": str(tmp_path)}, headers=HTMX).content.decode()
     assert f'The agent will work in <b dir="auto">{tmp_path.resolve()}</b>. 2 items.' in text
-    assert "Another one? Go into a folder:" in text
+    assert '<details class="folders__look">' in text
+    pressed = {"path": str(tmp_path), "browsing": "1"}
+    assert 'look" open>' in charlie_client.get("/workspaces/folders/", pressed, headers=HTMX).content.decode()
 
 
 def test_a_folder_that_is_not_there_can_be_made(charlie_client: Client, tmp_path: Path) -> None:

@@ -213,11 +213,12 @@ def _system(entry: Entry, message: Json, around: Surroundings) -> Described:
         texts += [value for value in sections.values() if isinstance(value, str)]
     count = len(tools) if isinstance(tools, list) else 0
     words = "Instructions to the model" + (f" and {wording.plural(count, 'tool')}" if count else "")
-    return _note(
+    template, context = _note(
         "Instructions",
         f"{words} · {wording.tokens(entry.tokens)} tokens",
         details=visible("\n\n".join(filter(None, texts))[:MAX_SCANNED]),
     )
+    return template, context | {"quiet": True}
 
 
 def _custom_role(entry: Entry, message: Json, around: Surroundings) -> Described:

@@ -47,7 +47,7 @@ def folder_listing(request: HttpRequest) -> HttpResponse:
     path = request.GET.get("path", "")
     if not wants_fragment(request):
         return redirect(f"{reverse('workspace_add')}?{request.GET.urlencode()}")
-    facts: dict[str, object] = {"named": bool(path.strip())}
+    facts: dict[str, object] = {"named": bool(path.strip()), "browsing": "browsing" in request.GET}
     try:
         facts["listing"] = listed(path)
     except workspaces.NoSuchFolder as error:
