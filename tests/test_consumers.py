@@ -224,6 +224,27 @@ async def test_an_answers_entry_comes_before_its_preview_goes_and_names_it(
         assert entries["path"] == "append"
 
 
+async def test_no_preview_is_shown_beside_its_entry_when_the_worker_died_between_row_and_word(
+    session: Session, alice_client: Client
+) -> None:
+    await say(session, "question")
+    run = await begin_run(session)
+    stream = live.RunStream(run.pk, session.pk)
+    stream.add(started(1))
+    stream.add(delta("the answer"))
+    stream.add({"type": "tool_execution_start", "toolCallId": "c1", "toolName": "bash", "args": {}})
+    stream.flush()
+    entry = await say(session, "the answer", "assistant", run)
+    async with connected(alice_client, session) as socket:
+        await socket.resume(seq=entry.seq, leaf=entry.seq)
+        [[_, html]] = (await socket.until(is_("live")))["ops"]
+        assert "the answer" not in html
+        assert 'data-call="c1"' in html
+        stream.add(started(2))
+        stream.add(delta("the next"))
+        await socket.until(has_op("tail", "the next"))
+
+
 async def test_a_leaf_that_moves_to_another_branch_resets_the_page(
     session: Session, alice_client: Client
 ) -> None:

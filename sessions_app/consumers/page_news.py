@@ -149,6 +149,21 @@ def _replaced_by(entries: list[Entry]) -> list[str]:
     return keys
 
 
+def stored_previews(run_pk: int | None, seq: int) -> frozenset[str]:
+    """Keys of all previews of a run whose entries are among the session's first `seq`."""
+    if run_pk is None:
+        return frozenset()
+    rows = Entry.objects.filter(run_id=run_pk, seq__lte=seq, kind="message").order_by("seq")
+    answers = rows.filter(role="assistant").count()
+    keys = [f"m{number + 1}" for number in range(answers)]
+    # Tools of answers before the last one have long been dropped.
+    newest = rows.filter(role="assistant").last()
+    if newest is not None:
+        results = rows.filter(role="toolResult", seq__gt=newest.seq)
+        keys += [str(entry.record.get("message", {}).get("toolCallId")) for entry in results]
+    return frozenset(keys)
+
+
 def _words_about(now: Shown) -> list[Json]:
     words = _WORDS.get(now.status)
     return [{"t": "say", "text": words}] if words else []

@@ -17,7 +17,14 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
 from sessions_app.consumers.flow import Flow
-from sessions_app.consumers.page_news import PARTS, Shown, find_session, read_news, signed_in_user
+from sessions_app.consumers.page_news import (
+    PARTS,
+    Shown,
+    find_session,
+    read_news,
+    signed_in_user,
+    stored_previews,
+)
 from sessions_app.stream_hub import StreamHub, Viewer, hub_of_this_loop
 
 if TYPE_CHECKING:
@@ -211,7 +218,12 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def _send_live(self, viewer: Viewer) -> bool:
         """One frame of the live region; False when there is nothing to send now."""
-        frame = self.hub.snapshot(viewer) if viewer.stale else viewer.take_frame()
+        if viewer.stale:
+            # What is pushed while we wait is in the snapshot.
+            shown = await _stored_previews(viewer.run_id, self.shown.seq)
+            frame = self.hub.snapshot(viewer, shown)
+        else:
+            frame = viewer.take_frame()
         if frame is None:
             return False
         await self._send(frame)
@@ -284,3 +296,4 @@ def _version() -> str:
 _signed_in_user = database_sync_to_async(signed_in_user)
 _find_session = database_sync_to_async(find_session)
 _read_news = database_sync_to_async(read_news)
+_stored_previews = database_sync_to_async(stored_previews)

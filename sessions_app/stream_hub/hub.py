@@ -12,6 +12,7 @@ import json
 import logging
 import secrets
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -109,8 +110,12 @@ class StreamHub:
                 task.cancel()
             self._reader = self._waker = None
 
-    def snapshot(self, viewer: Viewer) -> str | None:
-        """The frame with the viewer's whole live region; None while its run hasn't been read yet."""
+    def snapshot(self, viewer: Viewer, without: Collection[str] = ()) -> str | None:
+        """The frame with the viewer's whole live region; None while its run hasn't been read yet.
+
+        `without`: keys of previews whose entries the page has. The stream may not know of them yet, or never
+        will, when the worker died between the row and the word.
+        """
         watch = self._runs.get(viewer.run_id) if viewer.run_id is not None else None
         if watch is None:
             viewer.stale = False
@@ -119,7 +124,7 @@ class StreamHub:
             return None
         self._render(watch)
         viewer.stale = False
-        return _frame(_live_id(watch), [["snapshot", watch.view.snapshot()]])
+        return _frame(_live_id(watch), [["snapshot", watch.view.snapshot(without)]])
 
     def live_id(self, viewer: Viewer) -> str:
         """How far the viewer's run has been read; a browser that says the same has missed nothing."""

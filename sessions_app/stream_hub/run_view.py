@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -82,10 +82,11 @@ class RunView:
         if self._answer:
             self._answer.settle()
 
-    def snapshot(self) -> str:
-        """The whole of `#live` as it is after the last `ops`."""
-        answer = [self._answer.html()] if self._answer else []
-        return "".join([*answer, *(tool.html() for tool in self._tools.values()), self._compacts])
+    def snapshot(self, without: Collection[str] = ()) -> str:
+        """The whole of `#live` as it is after the last `ops`, but for the previews of those keys."""
+        answer = self._answer.html() if self._answer and self._answer.key not in without else ""
+        tools = "".join(tool.html() for key, tool in self._tools.items() if key not in without)
+        return answer + tools + self._compacts
 
     def _take(self, event: Json) -> None:
         match event["type"]:
