@@ -97,6 +97,21 @@ def listed_sessions() -> Iterator[str]:
         )
 
 
+def checked_sessions(*, repair: bool) -> Iterator[tuple[str, bool]]:
+    """A line for each finding in any session, then a count; with each whether all was sound up to there."""
+    open_database()
+    from sessions_app import integrity
+
+    sessions = damaged = 0
+    for report in integrity.check_all(repair=repair):
+        sessions += 1
+        damaged += not report.is_sound
+        for finding in report.findings:
+            yield f"{report.session.key} {finding}", False
+    found = "all sound" if not damaged else f"{damaged} {'repaired' if repair else 'damaged'}"
+    yield f"{sessions} sessions, {found}", not damaged
+
+
 def session_file(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")

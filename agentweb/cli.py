@@ -126,6 +126,8 @@ def parser() -> argparse.ArgumentParser:
     prompt.add_argument("--json", action="store_true", help="print events, one JSON object a line")
 
     add("sessions", sessions_command, "list sessions: key, when, folder, state and name, the newest first")
+    checked = add("check", check_command, "verify what every session rests on")
+    checked.add_argument("--repair", action="store_true", help="mend what is found; nothing is deleted")
     add("doctor", doctor_command, "look for what is wrong or missing, with remedies")
     user = add("user", user_command, "add people")
     user.add_argument("action", choices=["add"])
@@ -219,6 +221,16 @@ def sessions_command(options: argparse.Namespace) -> int:
     for line in listed_sessions():
         print(line)
     return 0
+
+
+def check_command(options: argparse.Namespace) -> int:
+    from agentweb.administration import checked_sessions
+
+    sound = True
+    for line, is_sound in checked_sessions(repair=options.repair):
+        print(line)
+        sound = sound and is_sound
+    return 0 if sound or options.repair else 1
 
 
 def doctor_command(options: argparse.Namespace) -> int:

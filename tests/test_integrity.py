@@ -128,3 +128,16 @@ def test_a_run_works_in_a_damaged_session(stage: Stage) -> None:
     stage.say(user("A"), assistant("B"), user("C"), assistant("D"))
     Entry.objects.filter(session=stage.session, seq__in=(2, 4)).update(payload="nothing")
     assert stage.prompt("Next.").status == "completed"
+
+
+def test_the_command_line_tells_of_every_session_and_repairs_on_demand(session: Session) -> None:
+    from agentweb.administration import checked_sessions
+
+    words = {"role": "user", "content": "x", "timestamp": 1}
+    entry = entry_log.append(session.pk, {"type": "message", "message": words})
+    assert [*checked_sessions(repair=False)] == [("1 sessions, all sound", True)]
+    type(entry).objects.filter(pk=entry.pk).update(depth=7)
+    lines = [*checked_sessions(repair=False)]
+    assert lines[-1] == ("1 sessions, 1 damaged", False)
+    assert [*checked_sessions(repair=True)][-1][0] == "1 sessions, 1 repaired"
+    assert [*checked_sessions(repair=False)] == [("1 sessions, all sound", True)]

@@ -193,7 +193,6 @@ def test_going_to_an_answer_makes_it_the_leaf(alice_client: Client, talk: Sessio
     assert 'id="transcript"' in html
     assert f'data-leaf="{target.seq}"' in html
     assert "Third" not in html.partition("hx-swap-oob")[0]
-    assert response["HX-Retarget"] == "#transcript"
     talk.refresh_from_db()
     assert talk.leaf == target
 
@@ -354,3 +353,20 @@ def test_an_empty_session_says_what_to_do(alice_client: Client, session: Session
 def test_a_folder_that_is_gone_is_said(alice_client: Client, talk: Session) -> None:
     Path(talk.workspace.path).rmdir()
     assert "banner--warn" in alice_client.get(address(talk)).content.decode()
+
+
+def test_a_session_whose_newest_entry_is_damaged_opens_at_the_nearest_sound_one(
+    session: Session, alice_client: Client
+) -> None:
+    """B22: never an endless wait; what was done is said."""
+    from sessions_app import entry_log
+
+    words = {"role": "user", "content": "still here", "timestamp": 1}
+    first = entry_log.append(session.pk, {"type": "message", "message": words})
+    second = entry_log.append(session.pk, {"type": "message", "message": words | {"content": "broken"}})
+    type(second).objects.filter(pk=second.pk).update(payload="{half")
+    page = alice_client.get(f"/s/{session.key}/").content.decode()
+    assert "The newest entry of this session is damaged" in page
+    assert "still here" in page
+    session.refresh_from_db()
+    assert session.leaf == first

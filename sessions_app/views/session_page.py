@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 
-from sessions_app import entry_log, fragments, session_rows
+from sessions_app import entry_log, fragments, integrity, session_rows
 from sessions_app.agent.system_prompt import find_context_files
 from sessions_app.fragments import branch_cost, changed_files, tree_panel
 from sessions_app.models import Run, Session
@@ -44,6 +44,7 @@ def read_only() -> NotAllowed:
 def facts(request: HttpRequest, session: Session, *, before: int | None = None) -> Json:
     """Everything the page shows. `before` is a depth: then the page ends above it."""
     user = request.user
+    damage = integrity.mend_leaf(session)
     may_edit = fragments.may_edit(session, user)
     state = fragments.run_state(session)
     found = window_facts(request, session, before) | side_facts(session) | compaction_facts(request, session)
@@ -58,6 +59,7 @@ def facts(request: HttpRequest, session: Session, *, before: int | None = None) 
         "meta": fragments.render_session_meta(session, user=user),
         "tree": fragments.render_tree(session, user=user, panel=found["panel"]),
         "folder_problem": workspaces.folder_problem(session.workspace),
+        "damage": damage,
         "workspace_path": session_rows.short_path(session.workspace.path),
         "draft": take_returned_text(request, session),
         "prompt_key": uuid.uuid4().hex,
@@ -179,7 +181,7 @@ def moved(request: HttpRequest, session: Session, text: str = "", *, seq: int | 
     if not wants_fragment(request) or elsewhere or len(text) > LONGEST_IN_HEADER:
         return _to_page(request, session, text)
     response = transcript(request, session)
-    response["HX-Retarget"], response["HX-Reswap"] = "#transcript", "outerHTML"
+    response["HX-Reswap"] = "outerHTML"
     leaf = session.leaf.seq if session.leaf else None
     # Header values are Latin-1: everything else is escaped.
     response["HX-Trigger-After-Swap"] = json.dumps(
