@@ -64,6 +64,11 @@ class SessionStream extends HTMLElement {
     window.addEventListener("pagehide", () => this.#socket.stop(), { signal });
     window.addEventListener("pageshow", (event) => event.persisted && this.#socket.start(), { signal });
     window.addEventListener("offline", () => this.#tellLost(), { signal });
+    // A command's answer may be older than what the socket has brought meanwhile, and is not what was shown last.
+    const renewed = (event) => {
+      if (this.#parts.delete(event.detail.target?.id)) this.#socket.resume();
+    };
+    for (const name of ["htmx:oobAfterSwap", "htmx:afterSwap"]) document.addEventListener(name, renewed, { signal });
     // Commands may have brought another transcript: the server must know where it ends.
     let log = this.#log;
     document.addEventListener("htmx:afterSwap", () => {

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser.chromium import find_chromium
 from tests.running import Up, started
+
+# Other work shares the machine: what will come, comes, but not always within five seconds.
+expect.set_options(timeout=20_000)
 
 SWITCHES = [
     "--disable-background-networking",
