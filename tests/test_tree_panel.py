@@ -108,7 +108,7 @@ def test_compactions_and_labels_are_never_folded(session: Session) -> None:
         say(session, f"Most {number}", "assistant")
     rows = rows_of(session)
     assert ("assistant", "Marked") in rows
-    assert ("compaction", "Compaction") in rows
+    assert ("compaction", "Compaction 1") in rows
 
 
 def test_running_work_has_a_row_of_its_own(session: Session, alice: User) -> None:

@@ -91,7 +91,7 @@ def build(session: Session) -> TreePanel:
     leaf = session.leaf
     layout = lay_out(session, leaf)
     labels = labels_of(session.pk)
-    rows = _rows(session, layout, labels)
+    rows = _with_numbers(_rows(session, layout, labels))
     hidden = max(0, len(rows) - MOST_ROWS)
     if hidden:
         rows = [*rows[: MOST_ROWS // 3], *rows[-(MOST_ROWS - MOST_ROWS // 3) :]]
@@ -136,6 +136,19 @@ def _rows(session: Session, layout: Layout, labels: dict[str, str]) -> list[Tree
     ahead = _branch_rows(layout.ahead, firsts, labels)
     rows += [replace(row, level=1, tail=True) for row in ahead]
     return rows
+
+
+def _with_numbers(rows: list[TreeRow]) -> list[TreeRow]:
+    """All compactions of the path have a row, so counting the rows numbers them."""
+    numbered: list[TreeRow] = []
+    count = 0
+    for row in rows:
+        if row.level == 1 and row.shape == "compaction":
+            count += 1
+            numbered.append(replace(row, words=f"Compaction {count}"))
+        else:
+            numbered.append(row)
+    return numbered
 
 
 def _with_here(rows: list[TreeRow], *, at_work: bool) -> list[TreeRow]:

@@ -25,7 +25,10 @@ class OpenDialog extends HTMLElement {
   };
 
   #answered = (event) => {
-    if (event.detail.successful) this.querySelector("dialog").close();
+    if (!event.detail.successful) return;
+    this.querySelector("dialog").close();
+    // A summary that is being written stands there, with its way out.
+    document.querySelector("#run-notice > *")?.scrollIntoView({ block: "end" });
   };
 
   #swapped = (event) => {
