@@ -5,7 +5,11 @@ from __future__ import annotations
 from setuptools import find_packages, setup
 
 setup(
-    packages=[*find_packages(include=["agentweb*", "sessions_app*"]), "agentweb.templates", "agentweb.static"],
+    packages=[
+        *find_packages(include=["agentweb*", "sessions_app*"]),
+        "agentweb.templates",
+        "agentweb.static",
+    ],
     package_dir={"agentweb.templates": "templates", "agentweb.static": "static"},
     package_data={
         "agentweb.templates": ["**/*"],
