@@ -153,7 +153,9 @@ class Child:
 
     def close_pipe(self) -> None:
         if self.process is not None and self.process.stdin is not None:
-            self.process.stdin.close()
+            # The word to go ahead may still be on its way to a process that has died before.
+            with contextlib.suppress(OSError):
+                self.process.stdin.close()
 
 
 def how(code: int | None) -> str:

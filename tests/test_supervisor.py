@@ -260,6 +260,19 @@ def test_a_child_that_dies_is_started_again_after_growing_pauses(tmp_path: Path)
     assert (tmp_path / "clock.log").read_text() == "broken\nbroken\n"
 
 
+def test_a_process_that_dies_before_the_word_to_go_ahead_is_told_of(tmp_path: Path) -> None:
+    """A web server that can't even be imported must not take the supervisor along."""
+    spec = ChildSpec("stillborn", ("--exec", "sh", "-c", "echo no such module; exit 1"), 5.0)
+    child = Child(spec, environment_for_children(), tmp_path / "stillborn.log", echo=False, waits=True)
+    child.start()
+    wait_for(lambda: not child.alive and child.last_lines)
+    child.go_ahead()
+    said: list[str] = []
+    child.tend(said.append)
+    assert said[:2] == ["The stillborn ended (exit code 1); starting it again in 0.5 s.", "  no such module"]
+    child.end_by(0.0)
+
+
 def test_a_child_that_will_not_end_is_killed(tmp_path: Path) -> None:
     spec = ChildSpec(
         "stone", ("--exec", "/bin/sh", "-c", "trap '' TERM; echo up; while :; do sleep 0.1; done"), 0.3
