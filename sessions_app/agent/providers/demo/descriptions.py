@@ -32,6 +32,8 @@ _WISHES = re.compile(
 
 def described(ask: Ask, path: str) -> str | None:
     """The text that the words of the request give; None when they only wish for one."""
+    if ending(path) not in {"md", "txt", "rst", "csv", "adoc", "org", "log", ""}:
+        return None
     after = re.split(
         r"\b(?:with|containing|that (?:says|contains|has|lists?)|which (?:says|contains|has|lists?)|saying|listing|and (?:put|write|add))\b",
         ask.text,

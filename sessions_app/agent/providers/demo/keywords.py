@@ -10,7 +10,7 @@ from sessions_app.agent.providers.demo.words import word_set
 
 #: Words that carry a question and are no matter of it.
 STOP = word_set("""
-    a about above after again against all also although always am an and any anybody anyone anything anyway are around as ask asked at away
+    a about above after again old often against all also although always am an and any anybody anyone anything anyway are around as ask asked at away
     back be became because become been before began being below best better between both but by call called came can cannot come comes could
     day did different do does doing done down during each either else end enough etc even ever every everybody everyone everything everywhere
     exactly example far few file files find first folder follow for found from full further gave general get gets getting give given gives go

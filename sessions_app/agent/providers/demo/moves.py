@@ -215,6 +215,12 @@ def locate(desk: Desk, name: str, *, known_missing: bool = False) -> Move[str]:
     ]
     for pool in pools:
         if pool:
+            top = min(p.count("/") for p in pool)
+            level = [p for p in pool if p.count("/") == top and not p.endswith("/")]
+            if len(level) > 1 and len({p.rsplit(".", 1)[-1] for p in level}) == 1:
+                raise CannotDo(
+                    f"Which {code(base)}? There are {len(level)}: {', '.join(link(p) for p in level[:8])}. Name one with its path."
+                )
             return min(pool, key=lambda p: (p.endswith("/"), p.count("/"), not _main_text(p), len(p), p))
     near = difflib.get_close_matches(lower, sorted({named(p) for p in every}), n=1, cutoff=0.85)
     if near:
@@ -230,6 +236,13 @@ def locate(desk: Desk, name: str, *, known_missing: bool = False) -> Move[str]:
 
 def _main_text(path: str) -> bool:
     return path.lower().endswith((".md", ".rst", ".txt"))
+
+
+def there(desk: Desk, name: str) -> Move[str]:
+    """The path itself when it is there, else the file of that name below. Raises CannotDo."""
+    if "bash" in desk.tools and (yield from exists(desk, name, f"Is {code(name)} there?")):
+        return name
+    return (yield from locate(desk, name, known_missing="bash" in desk.tools))
 
 
 def listing(desk: Desk, path: str = ".", say: str = "", *, check: bool = True) -> Move[list[str] | None]:

@@ -63,9 +63,14 @@ _OPENINGS = [
 ]
 _OPENING = re.compile("(?:" + "|".join(_OPENINGS) + ")", re.I)
 _CLOSING = re.compile(
-    r"(?:[\s,]+(?:please|pls|plz|thanks|thank you|thx|for me|if you can|if possible|right now|asap|now|again|as well|too|okay|ok|bitte|s'il te plaît|por favor)|\s*[?!.…]+|\s*[,;:]+)\s*$",
+    r"(?:[\s,]+(?:please|pls|plz|thanks|thank you|thx|for me|to me|if you can|if possible|right now|asap|now|again|as well|too|okay|ok|bitte|s'il te plaît|por favor)|\s*[?!.…]+|\s*[,;:]+)\s*$",
     re.I,
 )
+_STYLE = re.compile(
+    r"[,:(]*\s*\b(?:(?:in|using|with|as|give me)?\s*(?:just |only |exactly |at most )?(?P<number>one|a single|1|two|2|three|3|four|4|five|5|a few)(?: short| brief| simple)? (?P<unit>sentences?|lines?|bullets?(?: points?)?)(?: only| max(?:imum)?)?|(?:as |in )(?:short |brief )?(?:bullet points|bullets))\s*[:,)]?\s*",
+    re.I,
+)
+_NUMBERS = {"one": 1, "a single": 1, "two": 2, "three": 3, "a few": 3, "four": 4, "five": 5}
 _GERUND = re.compile(r"would you mind (\w+?)(?:ing)\b", re.I)
 _CUT = re.compile(
     r"\s*[;.?!]\s+(?=\S)|\s*;\s*|,?\s+(?:and\s+)?(?:then|afterwards|after that|after which|finally)[, ]\s*|,\s*next[, ]\s*"
@@ -168,6 +173,28 @@ def polite(text: str) -> str:
         text = shorter
 
 
+def styled(text: str) -> tuple[str, tuple[str, int] | None]:
+    """A wish for "one sentence" or "three bullet points" taken out of a request that asks for an account of something."""
+    if not re.search(
+        r"\b(?:summar\w+|explain|describe|tell|what|overview|sum up|gist|why|who|how)\b", text, re.I
+    ) or re.search(
+        r"\b(?:create|write|make|add|append|put|insert|first|last|file|delete|remove|count|how many)\b",
+        text,
+        re.I,
+    ):
+        return text, None
+    found = _STYLE.search(text)
+    if found is None or not re.search(
+        r"\b(?:in|with|as|using|give me|just|only|sentence)\b", found.group(), re.I
+    ):
+        return text, None
+    word = (found.group("number") or "five").lower()
+    number = int(word) if word.isdigit() else _NUMBERS[word]
+    unit = "bullets" if "bullet" in found.group().lower() else "sentences"
+    rest = re.sub(r"\s+", " ", f"{text[: found.start()]} {text[found.end() :]}").strip()
+    return (rest, (unit, number)) if re.search(r"\w{3}", rest) else (text, None)
+
+
 def cuts(ask: Ask) -> list[Ask]:
     """Where a text plainly consists of several steps: lines of a list, "; …", "then …", sentences."""
     parts = [
@@ -184,6 +211,12 @@ def and_cuts(ask: Ask) -> Sequence[tuple[Ask, Ask]]:
         (ask.with_text(ask.text[: m.start()]), ask.with_text(ask.text[m.end() :]))
         for m in _AND.finditer(ask.text)
         if m.start() > 0
+        and not re.fullmatch(r"(?:when|where|who|what|why|how|which)", ask.text[: m.start()].strip(), re.I)
+        and not re.fullmatch(
+            r"(?:when|where|who|why|how)(?: (?:often|much|many|long|exactly|so))?[?.! ]*",
+            ask.text[m.end() :].strip(),
+            re.I,
+        )
     ]
 
 

@@ -56,6 +56,8 @@ class Query:
     date: int | None = None
     compared: list[tuple[int, str, str]] = field(default_factory=list)
     most: int = 0
+    ordered: int | None = None
+    descending: bool = False
     unknown: list[str] = field(default_factory=list)
     smallest: bool = False
 
@@ -162,6 +164,7 @@ def fits(ask: Ask, sheet: Sheet) -> int:
         + (2 if spends and money else 0)
         + (1 if months and dated else 0)
         + len(_partly(ask, sheet))
+        + (1 if ask.has(_DISTINCT) and _named_columns(ask, sheet) else 0)
         + (1 if ask.has(r"\b(?:rows?|entries|records|csv|table|spreadsheet|transactions|orders)\b") else 0)
     )
 
@@ -175,6 +178,11 @@ def _months(ask: Ask) -> list[str]:
         if month == "may" and not re.search(r"\b(?:in|of|for|or|and|than|vs) may\b|\bMay\b", ask.plain()):
             continue
         found += [(m.start(), f"-{number:02}") for m in re.finditer(pattern, text)]
+    if not found:
+        found = [
+            (m.start(), m.group(1))
+            for m in re.finditer(r"\b(?:in|of|during|for|since|from) (20\d\d|19\d\d)\b(?!-)", text)
+        ]
     return [value for _, value in sorted(found)]
 
 
@@ -194,6 +202,17 @@ def planned(ask: Ask, sheet: Sheet) -> Query | None:
     query.smallest = ask.has(_SMALL)
     _set_bounds(ask, query)
     _set_group(ask, sheet, query, columns, numeric)
+    order = re.search(
+        r"\b(?:sorted|sort|ordered|order|ranked|rank)(?: \w+)? by (?:the )?([\w-]+)", ask.text, re.I
+    )
+    query.ordered = next(
+        (n for n, name in enumerate(sheet.names) if order and _alike(order.group(1), name)), None
+    )
+    if query.ordered is not None:
+        query.group = None
+        query.descending = ask.has(
+            r"\b(?:descending|highest first|largest first|newest first|most first|desc)\b"
+        )
     operation = _operation(ask, sheet, query, named)
     if operation is None or (query.column is None and (operation not in {"count", "rows"} or query.most)):
         return None
@@ -272,6 +291,8 @@ def _operation(ask: Ask, sheet: Sheet, query: Query, named: list[int]) -> str | 
     extreme = ask.has(_LARGE) or query.smallest
     if query.compared:
         extreme = bool(query.most)
+    if query.ordered is not None:
+        return "rows"
     if query.group is not None:
         return _of_group(ask, sheet, query, extreme=extreme)
     if ask.has(_TOTAL) and not ask.has(
@@ -282,6 +303,8 @@ def _operation(ask: Ask, sheet: Sheet, query: Query, named: list[int]) -> str | 
         query.most = query.most or 1
         return "rows"
     if query.compared or query.equal or query.months or query.partly:
+        if ask.has(r"^(?:who|which)\b"):
+            return "rows"
         return (
             "rows"
             if ask.has(
@@ -327,9 +350,7 @@ def _unknown(ask: Ask, sheet: Sheet, query: Query) -> list[str]:
 _LARGE = r"\b(?:most|highest|largest|biggest|greatest|maximum|max|top|best|dearest|warmest|hottest|longest|higher|bigger|larger|greater|more|worst)\b"
 _SMALL = r"\b(?:least|lowest|smallest|cheapest|minimum|min|fewest|coldest|less|lower|smaller|cheaper|bottom)\b(?! than \d)"
 _TOTAL = r"\b(?:sum|total|how much|altogether|in all|overall|add up|spen[dt]\w*|wie ?viel|insgesamt|combien|cuánto)\b"
-_DISTINCT = (
-    r"\b(?:distinct|unique)\b|\b(?:different|what|which) (?:\w+ ){0,2}(?:are there|exist|do we have|occur)"
-)
+_DISTINCT = r"\b(?:distinct|unique|different)\b|\b(?:different|what|which) (?:\w+ ){0,2}(?:are there|exist|do we have|occur)"
 _GROUP = re.compile(
     r"\b(?:by|per|for each|of each|each|every|which|what|in each|across|pro|je|par|por)\s+(?:the |of the |individual |single )?([\w-]+)",
     re.I,
@@ -368,60 +389,79 @@ def program(sheet: Sheet, query: Query) -> str:
         months = [m.lstrip("-") for m in query.months]
         test = f"month(r.get({name[query.date]!r}, ''))"
         lines += _month_function()
-        lines.append(f"rows = [r for r in rows if {test} in {months!r} or {test}[-2:] in {months!r}]")
+        lines.append(
+            f"rows = [r for r in rows if {test} in {months!r} or {test}[-2:] in {months!r} or {test}[:4] in {months!r}]"
+        )
     for at, sign, bound in query.compared:
         lines.append(
             f"rows = [r for r in rows if (n := number(r.get({name[at]!r}, ''))) is not None and n {sign} Decimal({bound!r})]"
         )
-    if query.operation == "rows":
-        if query.most and query.column is not None:
-            lines.append(f"rows = [r for r in rows if number(r.get({name[query.column]!r}, '')) is not None]")
-            lines.append(
-                f"rows.sort(key=lambda r: number(r[{name[query.column]!r}]), reverse={not query.smallest})"
-            )
-            lines.append(f"rows = rows[:{query.most}]")
-        lines += [
-            f"for r in rows[:{_MOST_SHOWN}]: print(*(r.get(c, '') for c in {name!r}), sep='\\t')",
-            "print('rows', len(rows), sep='\\t')",
-        ]
-    else:
-        key = "''"
-        if query.group is not None:
-            key = f"r.get({name[query.group]!r}, '')"
-            if query.period:
-                if "def month(text):" not in lines:
-                    lines += _month_function()
-                key = (
-                    f"month({key})" + {"year": "[:4]"}.get(query.period, "")
-                    if query.period != "day"
-                    else f"{key}[:10]"
-                )
-        lines += ["groups = {}", "for r in rows:"]
-        if query.operation == "count":
-            lines.append(f"    groups.setdefault({key}, []).append(1)")
-            value = "len(v)"
-        else:
-            lines += [
-                f"    n = number(r.get({name[query.column or 0]!r}, ''))",
-                f"    if n is not None: groups.setdefault({key}, []).append(n)",
-            ]
-            value = {
-                "sum": "sum(v)",
-                "average": "round(statistics.mean(v), 4)",
-                "median": "statistics.median(v)",
-                "max": "max(v)",
-                "min": "min(v)",
-            }[query.operation]
-        order = (
-            "key=lambda g: g[0]"
-            if query.period and not _extreme(query)
-            else f"key=lambda g: g[1], reverse={not query.smallest}"
-        )
-        lines += [
-            f"results = sorted(((k, {value}, len(v)) for k, v in groups.items()), {order})",
-            "for result in results: print(*result, sep='\\t')",
-        ]
+    lines += _row_lines(sheet, query) if query.operation == "rows" else _group_lines(sheet, query, lines)
     return "python3 - <<'EOF'\n" + "\n".join(lines) + "\nEOF"
+
+
+def _row_lines(sheet: Sheet, query: Query) -> list[str]:
+    """The part of the program that prints rows."""
+    name = sheet.names
+    lines: list[str] = []
+    if query.most and query.column is not None:
+        lines.append(f"rows = [r for r in rows if number(r.get({name[query.column]!r}, '')) is not None]")
+        lines.append(
+            f"rows.sort(key=lambda r: number(r[{name[query.column]!r}]), reverse={not query.smallest})"
+        )
+        lines.append(f"rows = rows[:{query.most}]")
+    elif query.ordered is not None:
+        by = f"r.get({name[query.ordered]!r}, '')"
+        key = f"number({by}) or Decimal(0)" if sheet.kind(query.ordered) == "number" else f"{by}.lower()"
+        lines.append(f"rows.sort(key=lambda r: {key}, reverse={query.descending})")
+    lines += [
+        f"for r in rows[:{_MOST_SHOWN}]: print(*(r.get(c, '') for c in {name!r}), sep='\\t')",
+        "print('rows', len(rows), sep='\\t')",
+    ]
+    return lines
+
+
+def _group_lines(sheet: Sheet, query: Query, before: list[str]) -> list[str]:
+    """The part of the program that computes one value for each group."""
+    name = sheet.names
+    lines: list[str] = []
+    key = "''"
+    if query.group is not None:
+        key = f"r.get({name[query.group]!r}, '')"
+        if query.period:
+            if "def month(text):" not in before:
+                lines += _month_function()
+            key = (
+                f"month({key})" + {"year": "[:4]"}.get(query.period, "")
+                if query.period != "day"
+                else f"{key}[:10]"
+            )
+    lines += ["groups = {}", "for r in rows:"]
+    if query.operation == "count":
+        lines.append(f"    groups.setdefault({key}, []).append(1)")
+        value = "len(v)"
+    else:
+        lines += [
+            f"    n = number(r.get({name[query.column or 0]!r}, ''))",
+            f"    if n is not None: groups.setdefault({key}, []).append(n)",
+        ]
+        value = {
+            "sum": "sum(v)",
+            "average": "round(statistics.mean(v), 4)",
+            "median": "statistics.median(v)",
+            "max": "max(v)",
+            "min": "min(v)",
+        }[query.operation]
+    order = (
+        "key=lambda g: g[0]"
+        if query.period and not _extreme(query)
+        else f"key=lambda g: g[1], reverse={not query.smallest}"
+    )
+    lines += [
+        f"results = sorted(((k, {value}, len(v)) for k, v in groups.items()), {order})",
+        "for result in results: print(*result, sep='\\t')",
+    ]
+    return lines
 
 
 def _extreme(query: Query) -> bool:
@@ -492,15 +532,16 @@ def _conditions(sheet: Sheet, query: Query) -> str:
     ]
     parts += [f"{code(sheet.names[at])} has the word {code(word)}" for at, word in query.partly.items()]
     if query.months:
-        parts.append(
-            "the month is "
-            + " or ".join(
-                _MONTHS[int(m[-2:]) - 1].capitalize() + (f" {m[:4]}" if m[0] != "-" else "")
-                for m in query.months
-            )
-        )
+        parts.append("the month is " + " or ".join(_month_name(m) for m in query.months))
     parts += [f"{code(sheet.names[at])} {sign} {bound}" for at, sign, bound in query.compared]
     return f" where {' and '.join(parts)}" if parts else ""
+
+
+def _month_name(value: str) -> str:
+    """ "-03" is March, "2026-03" March 2026, "2026" the year."""
+    if re.fullmatch(r"\d{4}", value):
+        return f"in {value}"
+    return _MONTHS[int(value[-2:]) - 1].capitalize() + (f" {value[:4]}" if value[0] != "-" else "")
 
 
 def _tidy(number: str) -> str:

@@ -10,7 +10,7 @@ from sessions_app.agent.providers.demo.desk import Desk
 from sessions_app.agent.providers.demo.jobs.talking import refusal
 from sessions_app.agent.providers.demo.script import CannotDo, Outcome, Script, Step, ToolFailed
 from sessions_app.agent.providers.demo.understanding import Task, Understood, understand
-from sessions_app.agent.providers.demo.writing import clip, code, count, fence, head
+from sessions_app.agent.providers.demo.writing import bullets, clip, code, count, fence, head
 
 #: A job that still asks for tools after so many turns is going in circles.
 MOST_TURNS = 60
@@ -41,6 +41,8 @@ def carried_out(now: Now, desk: Desk, *, first: bool) -> Script:
     said = ""
     for task in tasks:
         answer = yield from _one(task, desk)
+        style = next((one.style for one in understood if task in one.tasks), None)
+        answer = shortened(answer, style) if style else answer
         desk.answers.append(answer or refusal(desk, task.ask.plain()))
         said = f"{said}\n\n{desk.answers[-1]}".strip()
     if not tasks:
@@ -53,6 +55,29 @@ def carried_out(now: Now, desk: Desk, *, first: bool) -> Script:
     if any(one.foreign for one in understood):
         said += "\n\nThe demo model knows some German, French and Spanish words and answers in English."
     return f"{said}\n\n*{STATEMENT}*" if first else said
+
+
+def shortened(answer: str, style: tuple[str, int]) -> str:
+    """The first sentences of an answer, or its telling lines as bullets; nothing is put in other words."""
+    unit, number = style
+    lines = [
+        line.strip()
+        for line in answer.split("\n")
+        if line.strip()
+        and not re.match(r"\||```|\*\*[^*]+\*\*$|Put together|This is read off|The demo model cannot", line)
+    ]
+    lines = [
+        re.sub(r"^(?:[-*>] )+", "", line)
+        for line in lines
+        if not re.match(r"\[`[^`]*`\]\([^)]*\)(?: under .*)?$", line)
+    ]
+    if not lines or answer.startswith(("Not ", "No ")):
+        return answer
+    if unit == "bullets":
+        return bullets(lines[:number])
+    text = " ".join(lines)
+    sentences = re.split(r"(?<=[.!?”])\s+(?=[A-Z\d\[*`“])", text)
+    return " ".join(sentences[:number])
 
 
 def opening(now: Now) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
@@ -28,7 +28,7 @@ from sessions_app.agent.providers.demo.jobs import (
     talking,
 )
 from sessions_app.agent.providers.demo.keywords import STOP, keywords, stem
-from sessions_app.agent.providers.demo.phrases import Ask, and_cuts, cuts, mask, polite
+from sessions_app.agent.providers.demo.phrases import Ask, and_cuts, cuts, mask, polite, styled
 from sessions_app.agent.providers.demo.words import (
     EXTENSIONS,
     VERBS,
@@ -105,7 +105,7 @@ _QUESTION = re.compile(
 )
 #: Matters that stand in no folder, or in every one by accident.
 _ELSEWHERE = re.compile(
-    r"(?:what|how)(?:'s| is| was| will)? (?:the )?weather\b|\b(?:weather|news|temperature) (?:today|tomorrow|outside|in [A-Z])|\bcapital (?:city )?of\b|\b(?:president|prime minister|king|queen) of\b|\bmeaning of life\b|\bstock price\b|\b(?:your|you) (?:favou?rite|feel|think|opinion|name|age|old)\b",
+    r"(?:what|how)(?:'s| is| was| will)? (?:the )?weather\b|\b(?:weather|news|temperature) (?:today|tomorrow|outside|in [A-Z])|\bcapital (?:city )?of\b|\b(?:president|prime minister|king|queen) of\b|\b(?:in|of) the world\b|\bmeaning of life\b|\bstock price\b|\b(?:your|you) (?:favou?rite|feel|think|opinion|name|age|old)\b",
     re.I,
 )
 #: A sentence that only tells how things are asks for nothing.
@@ -146,6 +146,7 @@ class Understood:
     tasks: tuple[Task, ...]
     unknown: tuple[str, ...] = ()
     foreign: bool = False
+    style: tuple[str, int] | None = None
 
 
 def understand(text: str, desk: Desk) -> Understood:
@@ -160,7 +161,11 @@ def understand(text: str, desk: Desk) -> Understood:
         resolved = _understood(other, desk)
         if resolved.tasks and not resolved.unknown:
             return resolved
-    return _understood(text, desk)
+    plain, style = styled(text)
+    understood = _understood(plain, desk)
+    if style is not None and not understood.tasks:
+        return _understood(text, desk)
+    return replace(understood, style=style)
 
 
 def _understood(text: str, desk: Desk) -> Understood:
@@ -351,6 +356,7 @@ _ALLOWED = (
     VOCABULARY
     | set(VERBS)
     | word_set("""
+    site website tool server library program
     repo repository code codebase overall currently current happening recently lately actual actually detail details detailed new old clear
     simple plain complete whole total entire rough roughly exact brief english german french table sorted order group grouped newest
     please thanks cheers pls directory workspace app application package software thing stuff number numbers yesterday week weeks month

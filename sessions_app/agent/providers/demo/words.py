@@ -198,7 +198,7 @@ def correct(text: str) -> str:
         lower = word.lower()
         if word != lower and not word.istitle():
             return word
-        if lower in _ORDINARY or lower in _VOCABULARY:
+        if lower in _ORDINARY or lower in _VOCABULARY or lower.endswith("est"):
             return word
         # Two letters in the wrong order count for much in a short word; the first word is nearly always a verb.
         close = difflib.get_close_matches(

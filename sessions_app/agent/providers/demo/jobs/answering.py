@@ -13,7 +13,7 @@ from sessions_app.agent.providers.demo.keywords import Keyword, keywords
 from sessions_app.agent.providers.demo.moves import FileText, Hit, Move
 from sessions_app.agent.providers.demo.phrases import Ask
 from sessions_app.agent.providers.demo.script import CannotDo, Script
-from sessions_app.agent.providers.demo.writing import clip, code, ending, fence_language, link
+from sessions_app.agent.providers.demo.writing import clip, code, count, ending, fence_language, link
 
 _LIMIT = 400
 _PROSE = {"md", "txt", "rst", "adoc", "org", "tex", ""}
@@ -83,6 +83,14 @@ def look_up(desk: Desk, ask: Ask, _match: re.Match[str] | None = None) -> Script
     missing = [code(word.word) for word in words if word.word not in seen]
     lead = f"The demo model cannot understand the question; it searched for {asked}. "
     lead += "This line mentions most of it:" if len(parts) == 1 else "These lines mention most of it:"
+    if ask.has(r"\bhow many\b|\bcount\b|\bnumber of\b"):
+        lead += (
+            " ("
+            + ", ".join(
+                f"{code(w.word)}: {count(sum(w.stands_in(h.text) for h in hits), 'line')}" for w in words
+            )
+            + ")"
+        )
     tail = f"\n\nNot in {'it' if len(parts) == 1 else 'them'}: {', '.join(missing)}." if missing else ""
     return f"{lead}\n\n" + "\n\n".join(parts) + tail
 

@@ -328,7 +328,22 @@ def set_value(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
 
 
 def add_docstring(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
-    text = yield from moves.full(desk, desk.file_of(ask))
+    called = match.groupdict().get("name")
+    path = ask.paths[0] if ask.paths else ""
+    if called and not path:
+        plain = ask.plain(called).removesuffix("()").rsplit(".", 1)[-1]
+        hits = yield from moves.search(
+            desk,
+            rf"^\s*(async )?(def|class) {re.escape(plain)}\b",
+            f"Where is {code(plain)} defined?",
+            glob="*.py",
+        )
+        if len(hits) > 1:
+            raise CannotDo(
+                f"{code(plain)} is defined in {count(len(hits), 'place')}: {', '.join(link(h.path, h.line) for h in hits[:6])}. Name the file."
+            )
+        path = hits[0].path if hits else ""
+    text = yield from moves.full(desk, path or desk.file_of(ask))
     if ending(text.path) != "py":
         raise CannotDo(f"Docstring stubs are possible in Python files only; {link(text.path)} is not one.")
     wanted = ask.plain(match.group("name")).removesuffix("()") if match.groupdict().get("name") else None
@@ -394,7 +409,7 @@ _IN = rf"(?:in|inside|within|of|from|at) (?:the )?(?:file )?(?P<where>{P})"
 #: Tried before the jobs that make files.
 EARLY_RULES: list[Rule] = [
     rule(rf"(?:remove|delete|strip|erase|take out)\b (?:the |all |every |any )*(?:words?|text|phrases?|strings?|occurrences of|instances of|mentions of) (?P<old>{_SLOT}) (?:from|in|out of) (?:the )?(?:file )?(?P<where>{P})$", replace_text),
-    rule(r"(?:add|write|insert|generate|put)\b (?:me )?(?:a |an |the |missing |some |simple )*doc ?strings?(?: stubs?)?(?: (?:to|for|in) )(?:the )?(?:all |every |each )?(?:(?:functions?|methods?|class(?:es)?) ?)?(?:(?P<name>(?!‹p|in\b|it\b|of\b)[\w.]+(?:\(\))?)(?: (?:function|method|class))? (?:in|of|from) )?(?:in |of )?.*", add_docstring),
+    rule(r"(?:add|write|insert|generate|put)\b (?:me )?(?:a |an |the |missing |some |simple )*doc ?strings?(?: stubs?)?(?: (?:to|for|in) )(?:the )?(?:all |every |each )?(?:(?:functions?|methods?|class(?:es)?) ?)?(?:(?P<name>(?!‹p|in\b|it\b|of\b)[\w.]+(?:\(\))?)(?: (?:function|method|class))?(?: (?:in|of|from) |$))?(?:in |of )?.*", add_docstring),
     rule(rf"(?!(?:make|create) (?:me )?an? (?!copy\b))(?=.*(?:lines|sort|upper|lower|revers|trailing|duplicate|tabs|order|alphabet|numbered))(?:number|sort|order|alphabeti[sz]e|reverse|upper.?case|lower.?case|deduplicate|remove (?:the |all |any )?(?:trailing (?:white ?space|spaces?)|duplicate(?:d)? lines|tabs)|strip (?:trailing )?(?:white ?space|spaces)?|trim|convert|make|turn|clean up trailing|get rid of trailing|replace tabs)\b(?!.*\b(?:json|table|import|column|by size|by date|functions?|by (?!name|alphabet|length|line)\w+)\b).*(?:{P}|\bit\b|that file|this file).*", transform_lines),
 ]  # fmt: skip
 

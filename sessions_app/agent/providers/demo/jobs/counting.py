@@ -19,7 +19,13 @@ _STOP_WORDS = word_set("""
 """)
 
 
-def count_in_file(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
+def count_in_file(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
+    if len(ask.paths) > 1:
+        answers = []
+        for one in ask.paths[:8]:
+            kept = re.sub(r"‹p\d+›(?:,? and ‹p\d+›|, ‹p\d+›)*", "‹p0›", ask.text, count=1)
+            answers.append((yield from count_in_file(desk, Ask(kept, (one,)), match)))
+        return "\n\n".join(answers)
     path = desk.file_of(ask)
     wanted = [
         word

@@ -127,6 +127,12 @@ def _with_ending(name: str, usual: str) -> str:
 def create_file(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     """A file with given content, or else a skeleton that fits its name."""
     path = _asked_name(ask)
+    if re.match(r"(?:add|put|insert)\b.* (?:to|in|into) ‹p\d+›", match.group(), re.I) and not ask.has(
+        r"\bnew file\b"
+    ):
+        raise CannotDo(
+            f'Not done: “{clip(ask.plain(), 80)}” is a wish, and the demo model cannot write code or text of its own. Give the text in quotes: `add the line "…" to {path}`.'
+        )
     given = _given_content(ask, path, match.groupdict().get("text"))
     if given is None and not ask.has(r"\bempty\b|\bblank\b|\btouch\b"):
         program = program_for(_without_name(ask)) if ending(path) in {"py", "sh", ""} else None

@@ -20,6 +20,13 @@ def data_question(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     """The answer by a small program over the file; a question no table fits is looked up in all files."""
     sheet = yield from _sheet_for(desk, ask)
     query = planned(ask, sheet) if sheet else None
+    if (
+        sheet is not None
+        and query is not None
+        and not ask.has(_MEASURED)
+        and not (query.equal or query.months or query.partly)
+    ):
+        query = None
     if sheet is None or query is None:
         return (yield from look_up(desk, ask, match))
     if query.unknown:
@@ -62,13 +69,14 @@ def _sheet_for(desk: Desk, ask: Ask) -> Move[Sheet | None]:
 
 
 _ABOUT = r"(?:how much|how many|how often|what(?:'s| is| was| were| are)?|which|sum|total|average|mean|median|max(?:imum)?|min(?:imum)?|highest|lowest|most expensive|cheapest|top \d+|the|count|group|calculate|compute|add up|give me|show(?: me)?|list|find|filter|tell me|did we|compare|is|are|was|were|wie ?viel\w*|combien|cuánto|in|on|from|of|for|per|spent|spending|number of|get|who|when|where)"
-_COUNTED = r"\b(?:how much|how many|how often|sum|total|totals|average|averages|mean|median|max(?:imum)?|min(?:imum)?|highest|lowest|largest|biggest|smallest|most|least|cheapest|dearest|expensive|cheaper|more|less|higher|lower|spen[dt]\w*|cost|costs|paid|pay|top \d+|top (?:three|five|ten)|per|by|each|rows?|records?|entries|over|above|below|under|distinct|unique|hottest|warmest|coldest|wie ?viel\w*|combien|cuánto|count|number of)\b"
-_CODE_WORDS = r"\b(?:files?|folders?|lines?|words?|characters?|functions?|methods?|class(?:es)?|commits?|branch(?:es)?|tests?|disk|space|memory|cpu|ram|todos?|fixmes?|dependenc\w+|imports?|licen[sc]e|imported|called|defined|version|time is|date|bytes|size|kb|mb|headings?|authors?|code|scripts?|modules?|languages?|directories|duplicates?|links?|sections?|git|diff|headers?|tags?|projects?)\b"
+_COUNTED = r"\b(?:how much|how many|how often|sum|total|totals|average|averages|mean|median|max(?:imum)?|min(?:imum)?|highest|lowest|largest|biggest|smallest|most|least|cheapest|dearest|expensive|cheaper|more|less|higher|lower|spen[dt]\w*|cost|costs|paid|pay|top \d+|top (?:three|five|ten)|per|by|each|rows?|records?|entries|over|above|below|under|distinct|unique|different|hottest|warmest|coldest|wie ?viel\w*|combien|cuánto|count|number of|sorted|ordered|who|which|live|lives)\b"
+_MEASURED = _COUNTED.replace("|who|which|live|lives", "")
+_CODE_WORDS = r"\b(?:files?|folders?|lines?|words?|characters?|functions?|methods?|class(?:es)?|commits?|branch(?:es)?|tests?|disk|space|memory|cpu|ram|todos?|fixmes?|dependenc\w+|imports?|licen[sc]e|imported|called|defined|version|time is|date|bytes|size|kb|mb|headings?|authors?|code|scripts?|modules?|languages?|directories|duplicates?|links?|sections?|git|diff|headers?|tags?|projects?|open|done|left|fail\w*|changed|newest|oldest)\b"
 
 
 def _is_data(ask: Ask) -> bool:
     named = any(ending(p) in {"csv", "tsv"} for p in ask.paths)
-    counted = ask.has(_COUNTED) and not ask.has(r"^(?:where|why|who)\b|^how (?:do|does|can|is|are)\b")
+    counted = ask.has(_COUNTED) and not ask.has(r"^(?:where|why)\b|^how (?:do|does|can|is|are)\b")
     if (
         not counted
         or ask.has(

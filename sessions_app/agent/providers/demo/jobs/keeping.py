@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sessions_app.agent.providers.demo import moves
-from sessions_app.agent.providers.demo.conversation import Span
+from sessions_app.agent.providers.demo.conversation import Span, paths_in
 from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
 from sessions_app.agent.providers.demo.jobs.looking import folder_of
 from sessions_app.agent.providers.demo.phrases import NAME, Ask, P, Q
@@ -25,6 +25,11 @@ def move_or_copy(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
         "",
         target,
     )
+    if re.fullmatch(r"(?:in |to )?(?:it|there|that|this|that folder|the new (?:one|folder))", target, re.I):
+        made = next((p for p in paths_in(desk.last_answer()) if p.endswith("/")), None)
+        if made is None:
+            raise CannotDo(f"{'Copy' if copy else 'Move'} it to which folder? Name it with its path.")
+        target = made
     into_folder = (
         bool(groups.get("to"))
         and re.search(r"(?:folder|directory|dir)$|^(?:the )?(?:folder|directory)\b", ask.plain(groups["to"]))

@@ -6,6 +6,7 @@ import re
 
 from sessions_app.agent.providers.demo import moves
 from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
+from sessions_app.agent.providers.demo.jobs.answering import look_up
 from sessions_app.agent.providers.demo.outlines import Item, Outline, outline
 from sessions_app.agent.providers.demo.phrases import FILE, NAME, Ask, P, Q
 from sessions_app.agent.providers.demo.script import CannotDo, Script
@@ -15,6 +16,7 @@ from sessions_app.agent.providers.demo.writing import (
     clip,
     code,
     count,
+    ending,
     fence,
     fence_language,
     head,
@@ -322,6 +324,34 @@ def show_definition(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     return f"{code(item.name)} is a {item.kind} in {link(text.path, item.line)}.{says}\n\n{fence(body, fence_language(text.path))}{more}\n\nThat is the code itself; what it means, the demo model does not know."
 
 
+def explain_named(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
+    """A bare name: the file called so, else the definition, else the lines that mention it."""
+    name = ask.plain(match.group("named")).removesuffix("()")
+    every = yield from moves.every_path(desk, f"What is called {code(name)}?")
+    stems = [p for p in every if p.rstrip("/").rsplit("/", 1)[-1].rsplit(".", 1)[0].lower() == name.lower()]
+    files = [p for p in stems if not p.endswith("/")]
+    if len(files) > 1:
+        source = [p for p in files if ending(p) in {"py", "js", "ts", "go", "rs"}]
+        files = source if len(source) == 1 else files
+    if len(files) > 1:
+        raise CannotDo(f"Which {code(name)}? There are: {', '.join(link(p) for p in files[:8])}.")
+    if files:
+        shows = re.match(r"(?:show|open|read|print|cat|display|view)\b", match.group(), re.I)
+        return (yield from (show_file if shows else explain)(desk, Ask("‹p0›", (files[0],)), match))
+    if stems:
+        return (yield from list_folder(desk, Ask("‹p0›", (stems[0],)), match))
+    pattern = rf"^\s*(export\s+|pub\s+|public\s+)?(default\s+|async\s+|abstract\s+)?(def|class|function|func|fn|struct|interface|type|const|let)\s+(\([^)]*\)\s*)?{re.escape(name.rsplit('.', 1)[-1])}\b"
+    hits = yield from moves.search(desk, pattern, f"No file. Is {code(name)} defined somewhere?")
+    if not hits:
+        return (yield from look_up(desk, ask, match))
+    if len({h.path for h in hits}) > 1:
+        raise CannotDo(
+            f"{code(name)} is defined in several files: {', '.join(link(h.path, h.line) for h in hits[:6])}. Which one?"
+        )
+    named = re.fullmatch(r"(?P<name>.+)", name)
+    return (yield from show_definition(desk, Ask(name, ()), named)) if named else ""
+
+
 _THE = r"(?:the |all |all the |every |any |my |me |us |a list of |just |only )*"
 _LOOK = (
     r"(?:show|print|display|cat|view|open|read|see|look at|look into|look inside|check out|get|fetch|dump|type|output|give|pull up|let me see|let's see|have a look at|take a look at"
@@ -357,4 +387,5 @@ RULES: list[Rule] = [
     rule(rf"{_LOOK} (?:me |us )?{_CONTENTS}?(?:it|that|this|them|that one|this one|the file|that file|this file|the result|the script|its contents?)(?: (?:to me|here|now|again|first|out|look like|say|contain))*$", show_file),
     rule(rf"(?:lines? \d+.*|(?:the )?(?:first|last) \d* ?lines? (?:of|in|from) .*)(?:{P}|\bit\b).*", show_file),
     rule(rf"{FILE}$", show_file),
+    rule(r"(?:explain|describe|show(?: me)?|open|read|print|display|view|summari[sz]e|what does|what is|what's|how does|tell me (?:about|what))(?: to me)?(?: how| what)? (?:the )?(?:code (?:of|in) )?(?P<named>(?!(?:it|this|that|everything|them|here|there|what|these|those|files?|tests?|code)\b)[A-Za-z_][\w.-]*(?:\(\))?)(?: (?:do(?:es)?|works?|for|about|is|code|module|file|script))*$", explain_named, lambda ask: not ask.has(r"^(?:what is|what's) (?:the )?[a-z]+$")),
 ]  # fmt: skip

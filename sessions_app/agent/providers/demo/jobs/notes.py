@@ -276,12 +276,56 @@ def change_title(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     return f"The title in {link(text.path, at + 1)} was {code(clip(old))} and is now {code(clip(line))}."
 
 
+def tasks(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
+    """Boxes of task lists that are open, or ticked, and the marks in code."""
+    done = ask.has(r"\b(?:done|finished|completed|ticked|closed)\b") and not ask.has(
+        r"\b(?:not|isn't|aren't|un\w+)\b"
+    )
+    boxes = yield from moves.search(
+        desk, r"^\s*[-*+] \[[xX]\]" if done else r"^\s*[-*+] \[ \]", "Looking at the boxes of task lists."
+    )
+    marks = [] if done else (yield from moves.search(desk, r"\b(TODO|FIXME)\b", "And for TODO marks."))
+    files = (
+        []
+        if done or boxes
+        else [
+            p
+            for p in (yield from moves.every_path(desk, "Is there a todo file?"))
+            if re.search(r"(?:^|/)(?:todos?|tasks?)\.(?:txt|md)$", p, re.I)
+        ]
+    )
+    parts = []
+    if boxes:
+        parts.append(
+            f"{count(len(boxes), ('ticked' if done else 'open') + ' box', ('ticked' if done else 'open') + ' boxes')}:\n\n"
+            + bullets(f"{link(h.path, h.line)} {h.text[6:]}" for h in boxes[:30])
+        )
+    for path in files[:1]:
+        text = yield from moves.read(desk, path, f"Reading {code(path)}.", check=False)
+        if text is not None and text.text.strip():
+            parts.append(
+                f"{link(path)}:\n\n"
+                + bullets(re.sub(r"^[-*+] ", "", line) for line in text.lines if line.strip())
+            )
+    if marks:
+        parts.append(
+            f"{count(len(marks), 'mark')} in the files:\n\n"
+            + bullets(f"{link(h.path, h.line)} {code(clip(h.text, 90))}" for h in marks[:20])
+        )
+    return (
+        "\n\n".join(parts)
+        or f"No {'ticked' if done else 'open'} box `- [{'x' if done else ' '}]`{'' if done else ' and no TODO mark'} in the files."
+    )
+
+
 _KINDS = r"(?:todo(?: item)?|to-do(?: item)?|task|item|bullet(?: point)?|point|idea|note|entry|checkbox|list item|reminder)"
 _LISTS = r"(?:ideas?|notes?|todos?|to-dos?|tasks?|lists?|sections?|backlog|agenda|decisions|heading|journal|log|plans?|shopping|part)"
 _SECTION = rf"(?:the |my |our )?(?P<section>(?:(?!‹)[\w'-]+ ){{0,4}}?(?:{_LISTS}|{Q} ?(?:section|list|heading|notes?)))"
 _TO = r"(?:to|in|into|under|on|onto)"
 _AT_FILE = rf"(?: (?:in|of|from) (?:the )?(?:file )?(?P<where>{P}))?"
 RULES: list[Rule] = [
+    rule(rf"(?:add|append|insert|put)\b (?:an? |another |one more )?(?:new )?(?:{_KINDS}|step|ingredient|line|decision|question|topic) (?:to|under|in|into) (?:the )?(?P<section>[^‹:]+?)(?: (?:in|of) (?:the )?(?P<where>{P}))? ?(?::|saying|that says) ?(?P<item>{Q}|[^‹]+)$", add_item),
+    rule(r"(?:what(?:'s| is| are)?|which|list|show(?: me)?|any|are there(?: any)?|give me)\b.*\b(?:open|left|remaining|outstanding|still|unfinished|undone|done|finished|completed|pending)\b.*\b(?:tasks?|to ?-?do|todos?|boxes|items|to be done|done|open|finished|completed)\b.*|(?:what|which) (?:tasks?|todos?|items) (?:are|is|have been) (?:still )?(?:open|left|done|finished|completed|pending|outstanding).*|what(?:'s| is) (?:still )?(?:left|on (?:the|my) (?:todo|to-do|task) list).*", tasks, lambda ask: not ask.paths and not ask.has(r"\b(?:commit|branch|you|git|changes?|disk|space)\b")),
     rule(rf"(?:add|append|put|write|note|insert)\b {_TO} {_SECTION}{_AT_FILE}(?: file)?[:,]? (?:an? |the )?(?:new )?(?:{_KINDS} ?)?(?:saying |that says |called )?:? ?(?P<item>{Q}|[^‹:]+?)(?: as (?:an? )?(?:new )?{_KINDS})?$", add_item),
     rule(rf"(?:add|append|put|insert)\b (?:an? |another |one more |the )?(?:new )?{_KINDS}(?: {_TO} {_SECTION}{_AT_FILE})?(?: {_TO} (?P<where2>{P}))? ?(?:saying|that says|called|named|reading|:|to (?=\w))+ ?(?P<item>{Q}|[^‹]+?)$", add_item, lambda ask: ask.has(rf"\b{_TO} (?:the |my |our )?(?:[\w'-]+ ){{0,4}}?{_LISTS}\b") and not ask.has(r"‹p\d+›$|\bchangelog\b")),
     rule(rf"(?:add|append|put|insert|note|include)\b (?:an? |another |one more |the )?(?:new )?(?:{_KINDS})? ?(?:saying |that says |called |: ?)?(?P<item>{Q}|(?!(?:an? |the )?(?:line|text|heading|section|comment|docstring|key|column|row|test)\b)[^‹]+?) (?:as (?:an? )?(?:new )?{_KINDS} )?{_TO} {_SECTION}{_AT_FILE}$", add_item, lambda ask: not ask.has(r"\bchange ?log\b|\bnumbered list\b")),

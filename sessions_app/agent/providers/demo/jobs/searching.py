@@ -90,8 +90,13 @@ def find_text(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
         re.I,
     ):
         return (yield from look_up(desk, ask, match))
-    if not wanted or re.fullmatch(
-        r"(?:it|this|that|something|anything|stuff|bugs?|errors?|problems?|issues?|mistakes?)", wanted, re.I
+    if not wanted or (
+        not match.groupdict().get("where")
+        and re.fullmatch(
+            r"(?:it|this|that|something|anything|stuff|bugs?|errors?|problems?|issues?|mistakes?)",
+            wanted,
+            re.I,
+        )
     ):
         raise CannotDo('Search for which text? For example: `find "timeout" in all files`.')
     where = match.groupdict().get("where")
@@ -406,6 +411,7 @@ TOPIC_WORDS = "|".join(words for words, _, _ in _TOPICS)
 
 #: Tried before the jobs that count lines and words.
 EARLY_RULES: list[Rule] = [
+    rule(rf"(?:show|list|print|find|give|get|display)\b (?:me )?(?:all |every |the |any )*(?P<what>{Q}|(?!(?:first|last|top|blank|empty|duplicate)\b)[\w-]+) lines (?:in|of|from) (?:the )?(?:file )?(?P<where>{P})$", find_text),
     rule(rf"count (?:the |all )*(?:number of )?(?:occurrences|instances|mentions|uses|matches) of (?:the )?(?:word |text |string )?(?P<what>{Q}|{P}|[\w.]+)(?: (?:in|inside|across|within) (?P<where>{P}|.+))?$", find_text),
     rule(rf"(?:count |tell me |find out )?how (?:many times|often) (?:does |is |do |has )?(?:the )?(?:word |text |string )?(?P<what>{Q}|\S+) (?:appear|occur|used|mentioned|come up|show up|written|called)s?(?: (?:in|inside) (?P<where>{P}|.+))?.*$", find_text),
     rule(r"(?:does|do|has|have|is|are)\b.*\b(?:have|has|there)\b(?: any| some| unit| automated)* tests?(?: here| in .*)?$", find_named),

@@ -59,6 +59,25 @@ def _lines(desk: Desk, key: str, path: str | None) -> Move[list[tuple[Hit, re.Pa
     return []
 
 
+def _named_file(desk: Desk, path: str) -> Move[str | None]:
+    """The file of that name; None when the words name none."""
+    if not re.search(r"[./]", path):
+        return None
+    if "/" not in path and not (yield from moves.exists(desk, path, f"Is {code(path)} there?")):
+        return (yield from moves.locate(desk, path, known_missing=True))
+    return path
+
+
+def _inner_switch(lines: list[str], number: int, at: re.Match[str]) -> tuple[int, re.Match[str]]:
+    """The key "enabled" of a setting that is an object; the setting itself when there is none."""
+    inner = re.compile(r"([\"']?(?:enabled?|active)[\"']?\s*[:=]\s*)" + _VALUE, re.I)
+    for n in range(number, min(number + 8, len(lines))):
+        found = inner.search(lines[n], at.end(1) if n == number else 0)
+        if found:
+            return n, found
+    return number, at
+
+
 def change_setting(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     """ "turn off debug", "set the timeout to 30", "increase retries by 2": exactly one line is changed."""
     groups = match.groupdict()
@@ -70,14 +89,7 @@ def change_setting(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
         flags=re.I,
     )
     key = re.sub(r"(?:'s)? (?:value|setting|option|flag)$", "", key, flags=re.I).strip()
-    where = groups.get("where")
-    path = None
-    if where:
-        path = ask.plain(where).strip()
-        if not path.startswith("‹") and not re.search(r"[./]", path):
-            path = None
-        if path and "/" not in path and not (yield from moves.exists(desk, path, f"Is {code(path)} there?")):
-            path = yield from moves.locate(desk, path, known_missing=True)
+    path = yield from _named_file(desk, ask.plain(groups.get("where") or "").strip())
     found = yield from _lines(desk, key, path)
     if (
         path is None
@@ -110,10 +122,13 @@ def change_setting(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     at = pattern.search(old)
     if at is None:
         raise CannotDo(f"Not changed: {link(hit.path, hit.line)} reads differently now.")
+    if at.group(2).lstrip().startswith("{") and match.groupdict().get("switch"):
+        number, at = _inner_switch(text.lines, number, at)
+        old = text.lines[number]
     new = new_value(at.group(2), ask, match, ending(hit.path))
     line = old[: at.start(2)] + new + old[at.end(2) :]
     if line == old:
-        return f"{link(hit.path, hit.line)} is so already: {code(old.strip())}. Nothing changed."
+        return f"{link(hit.path, number + 1)} is so already: {code(old.strip())}. Nothing changed."
     yield from put_lines(desk, text, [*text.lines[:number], line, *text.lines[number + 1 :]])
     return f"{link(text.path, number + 1)} was {code(clip(old.strip(), 100))} and is now {code(clip(line.strip(), 100))}."
 

@@ -310,11 +310,17 @@ def _anchor(title: str) -> str:
 
 def compare(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
     names = [*ask.paths, *ask.quotes]
+    bare = re.match(
+        r"(?:compare|diff) (?:the )?([\w-]+) (?:and|with|to|against) (?:the )?([\w-]+)$", ask.text, re.I
+    )
+    if not names and bare:
+        names = [bare.group(1), bare.group(2)]
     if len(names) < 2 and len(desk.listed()) >= 2:
         names = desk.listed()[:2]
     if len(names) < 2:
         raise CannotDo("Compare which two files? For example: `compare old.txt and new.txt`.")
-    one, two = names[:2]
+    one = yield from moves.there(desk, names[0])
+    two = yield from moves.there(desk, names[1])
     outcome = yield from moves.shell(
         desk,
         f"diff -u {moves.quoted(one)} {moves.quoted(two)} || [ $? -eq 1 ]",
