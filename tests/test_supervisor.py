@@ -262,7 +262,7 @@ def test_a_child_that_dies_is_started_again_after_growing_pauses(tmp_path: Path)
 
 def test_a_process_that_dies_before_the_word_to_go_ahead_is_told_of(tmp_path: Path) -> None:
     """A web server that can't even be imported must not take the supervisor along."""
-    spec = ChildSpec("stillborn", ("--exec", "sh", "-c", "echo no such module; exit 1"), 5.0)
+    spec = ChildSpec("stillborn", ("--exec", "/bin/sh", "-c", "echo no such module; exit 1"), 5.0)
     child = Child(spec, environment_for_children(), tmp_path / "stillborn.log", echo=False, waits=True)
     child.start()
     wait_for(lambda: not child.alive and child.last_lines)
