@@ -105,24 +105,38 @@ def record_uses(entry: Entry, uses: list[tuple[Blob, str]]) -> None:
     BlobUse.objects.bulk_create([BlobUse(blob=blob, entry=entry, name=name) for blob, name in uses])
 
 
-def inline_images(messages: list[Json]) -> list[Json]:
-    """The messages with image bytes put back, for a provider or an export; a lost image becomes a note."""
-    return [_inline_message(message) for message in messages]
+def inline_images(messages: list[Json], *, session_pk: int) -> list[Json]:
+    """The messages with image bytes put back, for a provider or an export; a lost image becomes a note.
+
+    Only blobs that an entry of the session uses: an imported file may name those of others.
+    """
+    named = {str(block["blob"]) for message in messages for block in _blob_blocks(message)}
+    named = {name for name in named if name.isascii() and name.isalnum()}
+    if not named:
+        return messages
+    uses = BlobUse.objects.filter(entry__session_id=session_pk, blob__sha256__in=named)
+    own = set(uses.values_list("blob__sha256", flat=True))
+    return [_inline_message(message, own) for message in messages]
 
 
-def _inline_message(message: Json) -> Json:
+def _blob_blocks(message: Json) -> list[Json]:
     content = message.get("content")
-    if not isinstance(content, list) or not any(isinstance(b, dict) and b.get("blob") for b in content):
+    found = content if isinstance(content, list) else []
+    return [block for block in found if isinstance(block, dict) and block.get("blob")]
+
+
+def _inline_message(message: Json, own: set[str]) -> Json:
+    if not _blob_blocks(message):
         return message
-    return {**message, "content": [_inline_block(block) for block in content]}
+    return {**message, "content": [_inline_block(block, own) for block in message["content"]]}
 
 
-def _inline_block(block: Any) -> Any:
+def _inline_block(block: Any, own: set[str]) -> Any:
     if not isinstance(block, dict) or not block.get("blob"):
         return block
     sha256 = str(block["blob"])
     try:
-        content = path_of(sha256).read_bytes() if sha256.isalnum() else b""
+        content = path_of(sha256).read_bytes() if sha256 in own else b""
     except OSError:
         content = b""
     if not content:

@@ -108,6 +108,14 @@ def records() -> Iterator[Json]:
             "details": short(),
         }
     yield {"type": "context_edit", "targetId": "e1", "replacement": {"content": ALL}}
+    for odd in (PAYLOADS[14], 7, None, ["e1"], {"a": "e1"}, "", "e1\x00"):
+        yield {"type": "context_edit", "targetId": odd, "replacement": None}
+        yield {"type": "label", "targetId": odd, "label": odd}
+        yield {"type": "branch_summary", "summary": odd, "fromId": odd, "details": odd}
+        yield {"type": "session_info", "name": odd}
+        yield message("toolResult", toolCallId=odd, toolName=odd, content=odd, details=odd, isError=odd)
+        yield message(str(odd), content=[odd, {"type": odd}, {"type": "toolCall", "id": odd, "name": odd}])
+        yield answer([{"type": "toolCall", "id": odd, "name": odd, "arguments": odd}], "toolUse", usage=odd)
     yield {"type": "model_change", "provider": short(), "modelId": short()}
     yield {"type": "thinking_level_change", "thinkingLevel": short()}
     yield {"type": "usage", "kind": short(), "note": short(), "usage": usage()}
@@ -125,11 +133,16 @@ def message(role: str, **fields: Any) -> Json:
 
 def answer(content: list[Json], reason: str, **fields: Any) -> Json:
     return message("assistant", content=content, stopReason=reason, provider=short(), model=short(), api=short(),
-                   usage=usage(), responseId=short(), **fields)  # fmt: skip
+                   responseId=short(), **{"usage": usage(), **fields})  # fmt: skip
 
 
-def session_file() -> str:
-    """One path with every kind, a branch at its beginning, ids that are hostile too."""
+def session_file(shift: int = 0) -> str:
+    """One path with every kind, a branch at its beginning, ids that are hostile too.
+
+    `shift` (0 to 19) puts another payload into each of the short fields.
+    """
+    global _short
+    _short = itertools.cycle(PAYLOADS[shift:] + PAYLOADS[:shift])
     header = {"type": "session", "version": 3, "id": short(), "timestamp": "2026-11-30T12:00:00.000Z",
               "cwd": short(), short(): short()}  # fmt: skip
     lines, parent = [header], None

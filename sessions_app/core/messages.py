@@ -215,6 +215,11 @@ def tool_calls_of(message: Json) -> list[Json]:
     return [block for block in blocks_of(message.get("content")) if block.get("type") == "toolCall"]
 
 
+def call_id_of(value: Any) -> str:
+    """A call's id as it can be compared and kept in a set; a foreign file may hold anything in its place."""
+    return value if isinstance(value, str) else ""
+
+
 def number_of(value: Any) -> float | int | None:
     """The value if it is a number (True and False are none)."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -28,6 +28,11 @@ def clean(value: Any) -> Any:
     return value
 
 
+def stored_id(entry_id: str) -> str:
+    """An id as the column holds it: what an imported file calls an entry may be unstorable or endless."""
+    return str(clean(entry_id))[:200]
+
+
 def unstorable(text: str) -> bool:
     """Does the text hold what a database refuses: NUL or halves of surrogate pairs?"""
     return _UNSTORABLE.search(text) is not None

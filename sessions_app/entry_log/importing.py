@@ -78,7 +78,7 @@ def _rows(
             pk=pks[index],
             session=session,
             seq=seq,
-            entry_id=columns.clean(core.id)[:200],
+            entry_id=columns.stored_id(core.id),
             raw_parent_id=columns.clean(core.parent_id),
             parent_id=parent.pk if parent else None,
             segment=segment,

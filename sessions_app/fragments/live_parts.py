@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.html import escape
 
-from sessions_app.core.messages import block_text, blocks_of
+from sessions_app.core.messages import block_text, blocks_of, call_id_of
 from sessions_app.fragments.plain_text import excerpt, one_line, visible
 from sessions_app.fragments.speakers import speaker
 from sessions_app.fragments.tool_cards import LIVE_LINES, open_card, running_card
@@ -103,5 +103,5 @@ def tail_of(text: str) -> str:
 
 
 def _call_id(call: Json) -> str:
-    value = call.get("id")
-    return value if isinstance(value, str) else ""
+    # As the article of its result has it; an imported id may hold what no page can be encoded with.
+    return one_line(call_id_of(call.get("id")), 200)

@@ -11,7 +11,7 @@ from django.contrib.auth import get_user_model
 
 from sessions_app import entry_log
 from sessions_app.core.entries import Kind
-from sessions_app.core.messages import tool_calls_of
+from sessions_app.core.messages import call_id_of, tool_calls_of
 from sessions_app.fragments.folds import AttemptRow, Fold, attempts_of, folds_of
 from sessions_app.fragments.permission import may_edit
 from sessions_app.fragments.told import Edited, edits_among, pinned_among
@@ -97,7 +97,7 @@ def labels_of(session_id: int, *, after: int = 0) -> dict[str, str]:
         record = entry.record
         target, label = record.get("targetId"), record.get("label")
         if isinstance(target, str):
-            labels[target] = label if isinstance(label, str) else ""
+            labels[entry_log.stored_id(target)] = label if isinstance(label, str) else ""
     return {target: label for target, label in labels.items() if label}
 
 
@@ -117,7 +117,11 @@ def open_calls(entries: Sequence[Entry]) -> list[Json]:
         if entry.role == "toolResult":
             answered.add(_call_id(_message(entry.record)))
         elif entry.role == "assistant":
-            return [call for call in tool_calls_of(_message(entry.record)) if call.get("id") not in answered]
+            return [
+                call
+                for call in tool_calls_of(_message(entry.record))
+                if call_id_of(call.get("id")) not in answered
+            ]
         elif entry.kind not in entry_log.METADATA_KINDS:
             return []
     return []
@@ -165,7 +169,7 @@ def _passed_over(entries: Sequence[Entry], records: Mapping[int, Json]) -> dict[
         elif entry.role in ("assistant", "user"):
             if current is not None:
                 calls = tool_calls_of(_message(records[current.pk]))
-                if missing := [call for call in calls if call.get("id") not in answered]:
+                if missing := [call for call in calls if call_id_of(call.get("id")) not in answered]:
                     found[current.pk] = missing
             current, answered = (entry, set()) if entry.role == "assistant" else (None, set())
     return found
@@ -200,5 +204,4 @@ def _message(record: Json) -> Json:
 
 
 def _call_id(message: Json) -> str:
-    value = message.get("toolCallId")
-    return value if isinstance(value, str) else ""
+    return call_id_of(message.get("toolCallId"))

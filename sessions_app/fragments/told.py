@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from sessions_app import entry_log
 from sessions_app.core.context_edits import LEFT_OUT
 from sessions_app.core.entries import Kind
 from sessions_app.models import Entry, Pin, Segment
@@ -29,7 +30,8 @@ def edits_among(entries: Sequence[Entry], leaf: Entry | None) -> dict[int, Edite
     candidates = [
         (edit, record)
         for edit in edits.order_by("seq").only("segment_id", "ordinal", "payload")
-        if (record := edit.record).get("targetId") in by_id
+        if isinstance(target := (record := edit.record).get("targetId"), str)
+        and entry_log.stored_id(target) in by_id
     ]
     if not candidates:
         return {}
@@ -38,7 +40,7 @@ def edits_among(entries: Sequence[Entry], leaf: Entry | None) -> dict[int, Edite
     for edit, record in candidates:
         if edit.ordinal > path.get(edit.segment_id, -1):
             continue
-        entry = by_id[record["targetId"]]
+        entry = by_id[entry_log.stored_id(record["targetId"])]
         found.pop(entry.pk, None)
         if (told := _as_told(entry, record.get("replacement"))) is not None:
             found[entry.pk] = told

@@ -171,7 +171,7 @@ def import_session_file(*, workspace: Workspace, owner: Any, file: jsonl.Session
     choice = default_model(owner)
     with write_transaction():
         session = Session.objects.create(
-            file_id=(file.session_id or str(uuid.uuid4()))[:200],
+            file_id=entry_log.stored_id(file.session_id or str(uuid.uuid4())),
             header=file.header_line or "",
             workspace=workspace,
             owner=owner,
@@ -205,7 +205,7 @@ def _with_images(row: Entry) -> Any:
     core = row.as_core()
     if core.message is None:
         return core
-    inlined = blobs.inline_images([core.message])[0]
+    inlined = blobs.inline_images([core.message], session_pk=row.session_id)[0]
     return core if inlined is core.message else type(core)({**core.record, "message": inlined}, core.seq)
 
 
