@@ -62,12 +62,18 @@ def omit(request: HttpRequest, key: uuid.UUID, seq: int) -> HttpResponse:
     session = editable_session(request, key)
     entry = _entry(session, seq)
     if request.POST.get("action") == "restore":
-        branches.restore(session=session, author=request.user, entry=entry)
-        return _changed(
-            request, session, entry, "Restored: the model is told this again", "omit", "leave_out"
-        )
-    branches.leave_out(session=session, author=request.user, entry=entry)
-    return _changed(request, session, entry, "Left out: the model is not told this", "omit", "restore")
+        edits = branches.restore(session=session, author=request.user, entry=entry)
+        words, undo = "Restored: the model is told this again", "leave_out"
+    else:
+        edits = branches.leave_out(session=session, author=request.user, entry=entry)
+        words, undo = "Left out: the model is not told this", "restore"
+    response = _changed(request, session, entry, words, "omit", undo)
+    if wants_fragment(request):
+        # The results of an answer's calls go along with it.
+        others = {str(edit.record["targetId"]) for edit in edits} - {entry.entry_id}
+        for other in Entry.objects.filter(session=session, entry_id__in=others).order_by("seq"):
+            response.write(fragments.render_entry(other, user=request.user, out_of_band=True))
+    return response
 
 
 def _changed(
