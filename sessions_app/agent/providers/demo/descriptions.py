@@ -34,6 +34,8 @@ def described(ask: Ask, path: str) -> str | None:
     """The text that the words of the request give; None when they only wish for one."""
     if ending(path) not in {"md", "txt", "rst", "csv", "adoc", "org", "log", ""}:
         return None
+    if re.search(r"\bwith (?:the |these |following )*lines:? ‹q", ask.text):
+        return None
     after = re.split(
         r"\b(?:with|containing|that (?:says|contains|has|lists?)|which (?:says|contains|has|lists?)|saying|listing|and (?:put|write|add))\b",
         ask.text,

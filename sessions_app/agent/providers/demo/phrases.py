@@ -49,7 +49,7 @@ _TOKEN = re.compile(r"(?<![^\s(\[=])[^\s‹›()\[\]]+")
 
 _OPENINGS = [
     (
-        r"(?:hi|hello|hey|hallo|ok|okay|so|well|now|please|pls|plz|kindly|thanks|thank you|great|nice|cool|good|perfect|right|alright|yes|sure"
+        r"(?:hi|hello|hey|hallo|ok|okay|so|well|now|please|pls|plz|kindly|thanks|thank you|thx|ty|cheers|great|nice|cool|good|perfect|right|alright|yes|sure"
         r"|also|and|then|next|first|firstly|second|secondly|finally|lastly|just|quickly|maybe|demo|agent|afterwards|after that|again|additionally|plus|once more)\b(?:\s+there\b)?[,!.:\s]+(?=\S)"
     ),
     r"(?:can|could|would|will|may|might) (?:you|u|we|i)(?: please| kindly| maybe| quickly| just| also| possibly)*,? ",
@@ -63,7 +63,7 @@ _OPENINGS = [
 ]
 _OPENING = re.compile("(?:" + "|".join(_OPENINGS) + ")", re.I)
 _CLOSING = re.compile(
-    r"(?:[\s,]+(?:please|pls|plz|thanks|thank you|thx|for me|to me|if you can|if possible|right now|asap|now|again|as well|too|okay|ok|bitte|s'il te plaît|por favor)|\s*[?!.…]+|\s*[,;:]+)\s*$",
+    r"(?:[\s,]+(?:please|pls|plz|thanks|thank you|thx|for me|to me|if you can|if possible|right now|asap|now|again|afterwards|at the end|as well|too|okay|ok|bitte|s'il te plaît|por favor)|\s*[?!.…]+|\s*[,;:]+)\s*$",
     re.I,
 )
 _STYLE = re.compile(
@@ -148,6 +148,10 @@ def mask(text: str) -> Ask:
             return word
         return put("p", core.removeprefix("@")) + tail
 
+    text = re.sub(
+        r"\bwat\b", "what", re.sub(r"\b(can|could|would|do) u\b", r"\1 you", text, flags=re.I), flags=re.I
+    )
+    text = re.sub(r"^\W*was ist das(?: hier)?\W*$", "what is this?", text, flags=re.I)
     text = _FIND_REPLACE.sub(r"replace \1", text)
     text = text.replace("‹", "<").replace("›", ">").replace("’", "'").lstrip("¿¡ ")
     text = _FENCE.sub(lambda m: put("c", m.group(1)), text)

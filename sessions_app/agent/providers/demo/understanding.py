@@ -315,7 +315,7 @@ def _match(ask: Ask, rules: tuple[Rule, ...] | list[Rule]) -> Task | None:
         whole = match is not None and match.end() >= len(ask.text.rstrip(" .!?,"))
         if match is None or not whole or (candidate.when is not None and not candidate.when(ask)):
             continue
-        if candidate.job in _NARROW and _strays(ask, candidate):
+        if candidate.job in _NARROW and not match.groupdict().get("new") and _strays(ask, candidate):
             continue
         return Task(ask, candidate, match)
     return None
@@ -356,7 +356,7 @@ _ALLOWED = (
     VOCABULARY
     | set(VERBS)
     | word_set("""
-    site website tool server library program
+    site website tool server library program sha hash id ids message messages
     repo repository code codebase overall currently current happening recently lately actual actually detail details detailed new old clear
     simple plain complete whole total entire rough roughly exact brief english german french table sorted order group grouped newest
     please thanks cheers pls directory workspace app application package software thing stuff number numbers yesterday week weeks month

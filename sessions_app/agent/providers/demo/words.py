@@ -92,6 +92,7 @@ _ORDINARY = word_set("""
 #: Words of German, French and Spanish requests; enough for the plain jobs.
 FOREIGN: dict[str, str] = {
     # German
+    "viel": "much", "wieviel": "how much", "ausgegeben": "spent", "haben": "have", "wir": "we", "gesamt": "total", "summe": "sum", "durchschnitt": "average", "pro": "per",
     "zeige": "show", "zeig": "show", "liste": "list", "auflisten": "list", "dateien": "files", "datei": "file", "ordner": "folder",
     "verzeichnis": "folder", "lies": "read", "lese": "read", "öffne": "open", "lösche": "delete", "entferne": "remove", "erstelle": "create",
     "erzeuge": "create", "schreibe": "write", "schreib": "write", "suche": "search for", "such": "search for", "finde": "find",

@@ -38,6 +38,11 @@ class _Place:
 def look_up(desk: Desk, ask: Ask, _match: re.Match[str] | None = None) -> Script:
     """Quotes the lines of the folder that mention most of what was asked. Raises CannotDo when there are none."""
     words = keywords(ask)
+    named_files = [p.lower() for p in ask.paths]
+    if len(words) > len(named_files):
+        words = [
+            w for w in words if w.word.lower() not in {p.rsplit("/", 1)[-1] for p in named_files}
+        ] or words
     where = next((p for p in ask.paths if "." in p), ".") if len(words) > len(ask.paths) else "."
     if not words:
         raise CannotDo("")
@@ -50,6 +55,12 @@ def look_up(desk: Desk, ask: Ask, _match: re.Match[str] | None = None) -> Script
         if not p.endswith("/")
     ]
     places = _ranked(ask, words, hits, named)
+    asked_of = [
+        p
+        for p in places
+        if any(p.hit.path.lower().rsplit("/", 1)[-1].startswith(n.rsplit("/", 1)[-1]) for n in named_files)
+    ]
+    places = asked_of or places
     asked = ", ".join(code(word.word) for word in words)
     if not places:
         files = [p for p in named if any(w.stands_in(p) for w in words)]

@@ -6,7 +6,7 @@ import json
 import re
 
 from sessions_app.agent.providers.demo import moves
-from sessions_app.agent.providers.demo.descriptions import described
+from sessions_app.agent.providers.demo.descriptions import described, split_items
 from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
 from sessions_app.agent.providers.demo.moves import Move
 from sessions_app.agent.providers.demo.outlines import outline
@@ -244,6 +244,8 @@ def _given_content(ask: Ask, path: str, text: str | None = None) -> str | None:
     if quotes and not re.search(rf"\b(?:called|named) {Q}", ask.text):
         if ask.has(r"\btitle\b|\bheading\b") and ending(path) in {"html", "md"}:
             return None
+        if len(quotes) == 1 and "," in quotes[0] and ask.has(r"\bwith (?:the |these |following )*lines:? ‹q"):
+            return "\n".join(split_items(ask, quotes[0]))
         return (
             "\n".join(quotes)
             if len(quotes) > 1 and ask.has(r"\blines?\b")
@@ -444,7 +446,7 @@ def save_answer(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
     path = yield from _place_for(desk, ask, "notes.md")
     if ask.has(r"\bthe list\b|\bthem\b|\bthose\b") and re.search(r"^- ", text, re.M):
         text = "\n".join(line for line in text.split("\n") if line.startswith("- "))
-    if ask.has(r"\blist\b|\bthem\b|\bthose\b") or ending(path) != "md":
+    if ask.has(r"\blist\b|\bthem\b|\bthose\b") or ending(path) != "md" or "| file | line | text |" in text:
         text = plain_text(text, listed=ending(path) == "md")
     yield from moves.write(desk, path, text + "\n", f"Writing the last answer to {code(path)}.")
     return f"Saved the last answer in {link(path)}, {count(text.count(chr(10)) + 1, 'line')}."
@@ -491,7 +493,7 @@ RULES: list[Rule] = [
     rule(rf"{_MAKE}\b.*\b(?:unit ?tests?|tests?|test (?:file|case|suite|skeleton)s?|pytest)\b.*\b(?:for|of)\b.*(?:{P}|\bit\b|that file|this file).*", create_tests),
     rule(rf"{_MAKE}\b(?: \d+| some| the| three| two| few| these| empty| new| following)* (?:files?|documents?)?:? ?(?:called |named )?{P},? (?:and )?{P}.*", create_files),
     rule(rf"(?:overwrite|replace the (?:whole )?contents? of|empty|truncate)\b (?:the )?(?:file )?{P} (?:with|by).*", create_file),
-    rule(rf"(?:create|make|write|generate|build|code|program|implement|develop|prepare)\b(?!.* (?:to|in|into|at) (?:the )?(?:end|top|bottom|beginning|start)? ?(?:of )?(?:the |my |existing )?(?:file )?‹p\d+›$)(?!.*\b(?:line|heading|section|entry|comment|docstring|item|row|column)\b.*‹p).*?(?:{_SCRIPT}|{P})?.*\b(?:{_TEMPLATE})\b.*", write_program),
+    rule(rf"(?:create|make|write|generate|build|code|program|implement|develop|prepare)\b(?!(?: me)? an? (?:backup|copy)\b(?!.*\bscript))(?!.* (?:to|in|into|at) (?:the )?(?:end|top|bottom|beginning|start)? ?(?:of )?(?:the |my |existing )?(?:file )?‹p\d+›$)(?!.*\b(?:line|heading|section|entry|comment|docstring|item|row|column)\b.*‹p).*?(?:{_SCRIPT}|{P})?.*\b(?:{_TEMPLATE})\b.*", write_program),
     rule(rf"{_MAKE}\b(?!.* (?:to|in|into|at) (?:the )?(?:end|top|bottom|beginning|start)? ?(?:of )?(?:the |my |existing )?(?:file )?‹p\d+›$)(?!.*\b(?:line|heading|section|entry|comment|docstring|item|row|column)\b.*‹p).*?{_SCRIPT}\b.*\b(?:{_TEMPLATE})\b.*", write_program),
     rule(rf"(?:create|add|make|write|generate|touch|new|build|set up|start|overwrite|produce|prepare|draft|initiali[sz]e|i (?:want|need)|give me|save)\b(?: me| us)? (?:an? |the |some |my |another )*(?:new |empty |blank |simple |basic |small |sample |short |example |minimal |little |plain |standard |good |default |usual |proper )*(?:file|{_FILE_WORDS}|(?:\w+ )?file)? ?(?:(?:called|named|at|in|to|as|with the name) )?(?:the file )?{P}.*", create_file),
     rule(rf"(?:create|make|write|generate|touch|new|build|set up|start|produce|prepare|draft|add|initiali[sz]e|i (?:want|need)|give me)\b(?: me| us)? (?:an? |the |some |my |another )*(?:new |empty |blank |simple |basic |small |sample |short |example |minimal |little |plain |standard |good |default |usual |proper )*(?:html5? |css |json |yaml |markdown |python |text |txt |shell |bash |csv |js |javascript |web |mit |config |configuration |todo )*{_FILE_WORDS}\b(?!.*\b(?:entry|section)\b)(?:(?!‹p).)*$", create_file),

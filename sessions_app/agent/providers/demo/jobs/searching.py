@@ -411,6 +411,7 @@ TOPIC_WORDS = "|".join(words for words, _, _ in _TOPICS)
 
 #: Tried before the jobs that count lines and words.
 EARLY_RULES: list[Rule] = [
+    rule(rf"(?:does|do) (?:the |a )?(?:file |folder )?(?:called |named )?{P} (?:already |even |still )?exists?(?: (?:here|anywhere|in .*))?$", find_named),
     rule(rf"(?:show|list|print|find|give|get|display)\b (?:me )?(?:all |every |the |any )*(?P<what>{Q}|(?!(?:first|last|top|blank|empty|duplicate)\b)[\w-]+) lines (?:in|of|from) (?:the )?(?:file )?(?P<where>{P})$", find_text),
     rule(rf"count (?:the |all )*(?:number of )?(?:occurrences|instances|mentions|uses|matches) of (?:the )?(?:word |text |string )?(?P<what>{Q}|{P}|[\w.]+)(?: (?:in|inside|across|within) (?P<where>{P}|.+))?$", find_text),
     rule(rf"(?:count |tell me |find out )?how (?:many times|often) (?:does |is |do |has )?(?:the )?(?:word |text |string )?(?P<what>{Q}|\S+) (?:appear|occur|used|mentioned|come up|show up|written|called)s?(?: (?:in|inside) (?P<where>{P}|.+))?.*$", find_text),

@@ -445,6 +445,7 @@ EARLY_RULES: list[Rule] = [
 ]  # fmt: skip
 
 RULES: list[Rule] = [
+    rule(r"(?:what|which|list|show|give|print|name)\b.*\bkeys\b.*‹p\d+›.*", check_json, _is_json),
     rule(rf"(?:convert|transform|turn|export|change|render|make|show|print|display|format|translate)\b.*(?:{P}|\bcsv\b|\bit\b).*\b(?:to|into|as|in)\b.*\b(?:markdown|md|json|csv|table|html)\b.*|(?:convert|turn)\b .*{P}.* (?:to|into) {P}.*", convert),
     rule(r"(?:pretty.?print|prettify|beautify|indent|format|reformat|validate|check|verify|lint|parse|is)\b.*(?:\bjson\b|‹p\d+›).*(?:json|valid|well.formed|pretty|indent|syntax|format)?.*(?<!python)$", check_json, lambda ask: "json" in ask.plain().lower()),
     rule(r"(?:tell me |say |check |see )?(?:if|whether) .*\bjson\b.*", check_json),
