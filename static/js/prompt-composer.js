@@ -124,7 +124,9 @@ class PromptComposer extends HTMLElement {
   // ---- internal ----
 
   #fetchTranscript() {
-    return window.htmx.ajax("get", location.pathname, { source: "#transcript", target: "#transcript", swap: "outerHTML" });
+    const place = { source: "#transcript", target: "#transcript", swap: "outerHTML" };
+    // Without a server there is nothing to fetch; the socket brings it once there is.
+    window.htmx.ajax("get", location.pathname, place).catch(() => {});
   }
 
   // While a summary is being written there is nobody to steer: words wait for its end.

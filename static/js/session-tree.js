@@ -76,7 +76,8 @@ class SessionTree extends HTMLElement {
     if (!go) return this.#show(seq);
     const target = document.querySelector("#transcript") ?? this.querySelector("[role=tree]");
     const values = tip === undefined ? { ask: 1 } : { ask: 1, tip: 1 };
-    window.htmx.ajax("post", go.replace("/0/", `/${seq}/`), { source: this, target, swap: "outerHTML", values });
+    // A failure is told by the notice that htmx's event brings.
+    window.htmx.ajax("post", go.replace("/0/", `/${seq}/`), { source: this, target, swap: "outerHTML", values }).catch(() => {});
     this.closest("drawer-panel")?.hide?.();
   }
 

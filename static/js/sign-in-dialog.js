@@ -74,7 +74,7 @@ class SignInDialog extends HTMLElement {
     for (const input of document.querySelectorAll("input[name=csrfmiddlewaretoken]")) input.value = csrf;
     for (const { verb, path, source, target, values } of this.#held.splice(0)) {
       values.delete("csrfmiddlewaretoken");
-      if (source.isConnected) htmx.ajax(verb, path, { source, target, values });
+      if (source.isConnected) htmx.ajax(verb, path, { source, target, values }).catch(() => {});
     }
     return true;
   }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -45,3 +46,25 @@ def test_words_written_while_others_are_on_their_way_go_next(
     expect(waiting.locator("> .chip")).to_have_text(["Steer · next step", "After this job"])
     expect(field).to_have_value("")
     driver("end")
+
+
+def test_a_transcript_that_cannot_be_fetched_is_no_script_error(
+    page: Page, server: Up, driver: StreamDriver
+) -> None:
+    """The page fixture looks for those; the words have arrived, and the socket will bring them."""
+    address = f"{server.address}/s/{driver('session')}/"
+    page.route_web_socket(re.compile("/ws/s/"), lambda socket: None)
+    page.goto(address)
+    tried: list[str] = []
+
+    def lose(route: Route) -> None:
+        tried.append(route.request.url)
+        route.abort()
+
+    page.route(address, lose)
+    field = page.get_by_role("textbox", name="Message")
+    field.fill("hello")
+    field.press("Enter")
+    expect(field).to_have_value("")
+    page.wait_for_timeout(2000)
+    assert tried == [address]
