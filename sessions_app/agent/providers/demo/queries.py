@@ -203,7 +203,7 @@ def planned(ask: Ask, sheet: Sheet) -> Query | None:
     _set_bounds(ask, query)
     _set_group(ask, sheet, query, columns, numeric)
     order = re.search(
-        r"\b(?:sorted|sort|ordered|order|ranked|rank)(?: \w+)? by (?:the )?([\w-]+)", ask.text, re.I
+        r"\b(?:sorted|sort|ordered|order|ranked|rank)(?: \w+){0,3} by (?:the )?([\w-]+)", ask.text, re.I
     )
     query.ordered = next(
         (n for n, name in enumerate(sheet.names) if order and _alike(order.group(1), name)), None
@@ -491,6 +491,8 @@ def answered(sheet: Sheet, query: Query, lines: list[str]) -> str:
                 f"The {what} {code(sheet.names[query.column or 0])} of {link(sheet.path)}{where}:\n\n{shown}"
             )
         more = f" The first {len(body)} are shown." if int(total) > len(body) else ""
+        if not where:
+            return f"{count(int(total), 'row')} of {link(sheet.path)}{', sorted' if query.ordered is not None else ''} (the file is unchanged).{more}\n\n{shown}"
         return f"{count(int(total), 'row')} of {link(sheet.path)} {'fits' if total == '1' else 'fit'}{where}.{more}\n\n{shown}"
     what = (
         "Number of rows"

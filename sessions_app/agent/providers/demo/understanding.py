@@ -357,6 +357,7 @@ _ALLOWED = (
     | set(VERBS)
     | word_set("""
     site website tool server library program sha hash id ids message messages
+    purpose goal goals aim point intent
     repo repository code codebase overall currently current happening recently lately actual actually detail details detailed new old clear
     simple plain complete whole total entire rough roughly exact brief english german french table sorted order group grouped newest
     please thanks cheers pls directory workspace app application package software thing stuff number numbers yesterday week weeks month
