@@ -104,7 +104,8 @@ def live_parts(session: Session, entries: list[Any], *, active: bool) -> str:
         unfinished = json.loads(run.checkpoint)
         # A checkpoint may be older than the entry of its answer: then that is on the page already.
         if unfinished["answer"] > run.entries.filter(kind="message", role="assistant").count():
-            message = fragments.live_message_of("checkpoint", unfinished["message"])
+            # Under the name that the answer has in frames, so that its entry takes its place.
+            message = fragments.live_message_of(f"m{unfinished['answer']}", unfinished["message"])
             parts.append(fragments.render_live_message(message))
     card = fragments.render_tool_running if active else fragments.render_tool_open
     parts += [card(call) for call in fragments.open_calls(entries)]
