@@ -181,7 +181,7 @@ def test_without_a_key_it_says_where_to_put_one_and_another_model_goes_on(tmp_pa
     with started(tmp_path / "data") as keyless:
         failed = prompt(keyless, "--model", MODEL, "hello")
         assert failed.returncode == 1
-        assert "Keys page" in failed.stderr.decode()
+        assert "Models and keys" in failed.stderr.decode()
         key, _ = newest_session(keyless.data)
         assert prompt(keyless, "--session", key, "--model", "demo/demo", "Hello").returncode == 0
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
@@ -17,15 +19,13 @@ def test_without_any_setting_the_defaults_hold() -> None:
     assert (found.enabled, found.reserve_tokens, found.keep_recent_tokens) == (True, 16_384, 20_000)
 
 
-def test_each_value_of_a_model_is_resolved_by_itself(
-    monkeypatch: pytest.MonkeyPatch, settings: pytest.FixtureRequest
-) -> None:
+def test_each_value_of_a_model_is_resolved_by_itself(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     """02 §10."""
     monkeypatch.setenv("AGENTWEB_COMPACTION_KEEP_RECENT_TOKENS", "5000")
     monkeypatch.setenv(
         "AGENTWEB_COMPACTION_MODEL_OVERRIDES", '{"anthropic/claude-haiku-4-5": {"reserveTokens": 30000}}'
     )
-    monkeypatch.setattr(settings, "COMPACTION", compaction_settings())
+    settings.COMPACTION = compaction_settings()
     found = in_force(HAIKU)
     assert (found.reserve_tokens, found.keep_recent_tokens) == (30_000, 5_000)
     assert in_force(describe_model("demo", "demo")).reserve_tokens == 16_384

@@ -50,7 +50,7 @@ class Socket(WebsocketCommunicator):
     async def resume(self, seq: int = 0, leaf: int = 0, live: str = "") -> None:
         await self.send_json_to({"t": "resume", "seq": seq, "leaf": leaf, "live": live})
 
-    async def next_frame(self, seconds: float = 5) -> Json:
+    async def next_frame(self, seconds: float = 15) -> Json:
         message = await self.receive_output(seconds)
         if message["type"] == "websocket.close":
             raise AssertionError(f"closed with {message.get('code')}")
@@ -60,13 +60,13 @@ class Socket(WebsocketCommunicator):
             await self.send_json_to({"t": "pong"})
         return frame
 
-    async def until(self, wanted: Callable[[Json], Any], seconds: float = 5) -> Json:
+    async def until(self, wanted: Callable[[Json], Any], seconds: float = 15) -> Json:
         async with asyncio.timeout(seconds):
             while not wanted(frame := await self.next_frame(seconds * 2)):
                 pass
         return frame
 
-    async def closed_with(self, seconds: float = 5) -> int:
+    async def closed_with(self, seconds: float = 15) -> int:
         async with asyncio.timeout(seconds):
             while (message := await self.receive_output(seconds * 2))["type"] != "websocket.close":
                 if '"ping"' in message["text"] and self.answers_pings:
