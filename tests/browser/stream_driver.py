@@ -54,8 +54,8 @@ class Player:
 
         from sessions_app.models import Session, Workspace
 
-        workspace = Workspace.objects.get()
-        owner = User.objects.get()
+        workspace = Workspace.objects.earliest("pk")
+        owner = User.objects.earliest("pk")
         self.session_row = Session.objects.create(workspace=workspace, owner=owner, file_id="driven")
         return str(self.session_row.key)
 
