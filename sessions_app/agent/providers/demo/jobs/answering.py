@@ -78,7 +78,7 @@ def look_up(desk: Desk, ask: Ask, _match: re.Match[str] | None = None) -> Script
         first = max(1, line - 30)
         if "read" in desk.tools:
             texts[path] = yield from moves.read(
-                desk, path, f"{code(path)} mentions most of it. Reading it there.", offset=first if first > 1 else None, limit=80, check=False
+                desk, path, f"{code(path)} mentions the most of it. Reading it there.", offset=first if first > 1 else None, limit=80, check=False
             )  # fmt: skip
     parts: list[str] = []
     shown: set[tuple[str, int]] = set()
@@ -93,7 +93,9 @@ def look_up(desk: Desk, ask: Ask, _match: re.Match[str] | None = None) -> Script
     seen = frozenset(word for place in chosen for word in place.words)
     missing = [code(word.word) for word in words if word.word not in seen]
     lead = f"The demo model cannot understand the question; it searched for {asked}. "
-    lead += "This line mentions most of it:" if len(parts) == 1 else "These lines mention most of it:"
+    # As much as is true: finding one word of three is not finding "it".
+    found = ", ".join(code(word.word) for word in words if word.word in seen)
+    lead += f"This line mentions {found}:" if len(parts) == 1 else f"These lines mention {found}:"
     if ask.has(r"\bhow many\b|\bcount\b|\bnumber of\b"):
         lead += (
             " ("
