@@ -71,10 +71,14 @@ def test_a_key_that_goes_in_the_middle_is_said_and_another_model_goes_on(
     # Port 9: nobody listens.
     inside(broken, "save_key(user=None, provider='anthropic', secret='sk-x', base_url='http://127.0.0.1:9')")
     begin(page, broken, "List the files", "anthropic/claude-sonnet-5")
-    expect(page.get_by_text("The provider can't be reached.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("main").get_by_text("The provider can't be reached.").last).to_be_visible(
+        timeout=60_000
+    )
     inside(broken, "delete_key(user=None, provider='anthropic')")
     page.get_by_role("button", name="Continue").click(timeout=90_000)
-    expect(page.get_by_text("There is no key for Anthropic.")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("main").get_by_text("There is no key for Anthropic.")).to_be_visible(
+        timeout=20_000
+    )
     page.get_by_role("combobox", name="Model").select_option("demo/demo")
     page.get_by_role("button", name="Continue").last.click()
     expect(page.get_by_role("log", name="Transcript")).to_contain_text("notes.txt", timeout=30_000)
@@ -101,7 +105,9 @@ def test_a_folder_that_is_gone_is_said_and_its_return_lets_it_go_on(
     try:
         page.get_by_role("textbox", name="Message").fill("List the files")
         page.get_by_role("button", name="Send").click()
-        expect(page.get_by_text("is gone. Put it back")).to_be_visible(timeout=20_000)
+        expect(page.get_by_role("main").get_by_text("is gone. Put it back").last).to_be_visible(
+            timeout=20_000
+        )
     finally:
         folder.mkdir()
         (folder / "notes.txt").write_text("Buy milk.\n", encoding="utf-8")
