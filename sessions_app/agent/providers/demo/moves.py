@@ -183,7 +183,7 @@ def reach(
             f"{link(place)} is a folder. “list {place}” shows what is in it, “summarise {place}” reads its main files."
         )
     found = yield from read(desk, place, f"Reading {code(place)}.", offset=offset, limit=limit)
-    if found is None:  # pragma: no cover - read() raises instead
+    if found is None:
         raise CannotDo(f"{link(place)} could not be read.")
     return found
 
