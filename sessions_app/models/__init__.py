@@ -1,0 +1,37 @@
+"""What is kept in the database, a file per noun; everything is imported from here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions_app.models.accounts import LoginLink, ProviderKey
+from sessions_app.models.blobs import Blob, BlobUse
+from sessions_app.models.compactions import CompactionAttempt
+from sessions_app.models.entries import Entry, Pin, Segment, damaged_record
+from sessions_app.models.runs import Command, QueuedMessage, Run, RunQuerySet
+from sessions_app.models.sessions import Session, SessionQuerySet
+from sessions_app.models.workspaces import Membership, Workspace, WorkspaceQuerySet
+
+if TYPE_CHECKING:
+    from sessions_app.models.workspaces import AnyUser as AnyUser
+
+__all__ = [
+    "Blob",
+    "BlobUse",
+    "Command",
+    "CompactionAttempt",
+    "Entry",
+    "LoginLink",
+    "Membership",
+    "Pin",
+    "ProviderKey",
+    "QueuedMessage",
+    "Run",
+    "RunQuerySet",
+    "Segment",
+    "Session",
+    "SessionQuerySet",
+    "Workspace",
+    "WorkspaceQuerySet",
+    "damaged_record",
+]

@@ -1,0 +1,53 @@
+"""Every attempt to compact, whatever came of it."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+
+class CompactionAttempt(models.Model):
+    """One attempt to compact, whatever came of it: what was paid, what it gained, and whether it ends automatic ones."""
+
+    class Reason(models.TextChoices):
+        MANUAL = "manual"
+        THRESHOLD = "threshold"
+        OVERFLOW = "overflow"
+
+    class Outcome(models.TextChoices):
+        STARTED = "started"
+        COMPACTED = "compacted"
+        NOTHING = "nothing"
+        NOT_SMALLER = "not_smaller"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="compaction_attempts")
+    run = models.ForeignKey("Run", on_delete=models.SET_NULL, null=True, related_name="compaction_attempts")
+    leaf = models.ForeignKey(
+        "Entry", on_delete=models.CASCADE, null=True, related_name="+", help_text="Where it was made."
+    )
+    entry = models.ForeignKey(
+        "Entry", on_delete=models.CASCADE, null=True, related_name="+", help_text="The compaction it became."
+    )
+    reason = models.CharField(max_length=10, choices=Reason.choices)
+    instructions = models.TextField(default="", blank=True)
+    provider = models.CharField(max_length=60)
+    model = models.CharField(max_length=200)
+    settings = models.TextField(help_text="JSON: window, reserveTokens and keepRecentTokens in force.")
+    tokens_before = models.PositiveBigIntegerField(default=0)
+    tokens_after = models.PositiveBigIntegerField(null=True)
+    outcome = models.CharField(max_length=12, choices=Outcome.choices, default=Outcome.STARTED)
+    halts = models.TextField(
+        default="", blank=True, help_text="Why no automatic attempt follows on this branch; empty if one may."
+    )
+    error = models.TextField(default="", blank=True)
+    usage = models.TextField(default="", blank=True, help_text="JSON: what all its requests used.")
+    duration_ms = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes = [models.Index(fields=["session", "-id"], name="attempt_by_session")]
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.outcome}"

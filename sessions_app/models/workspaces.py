@@ -1,0 +1,69 @@
+"""Folders in which agents work, and who may do what there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+
+    AnyUser = User | AnonymousUser
+
+
+class WorkspaceQuerySet(models.QuerySet["Workspace"]):
+    def visible_to(self, user: AnyUser) -> WorkspaceQuerySet:
+        """Those the user is a member of, in whatever role."""
+        if not user.is_authenticated:
+            return self.none()
+        return self.filter(memberships__user=user).distinct()
+
+    def may_edit(self, user: AnyUser) -> WorkspaceQuerySet:
+        """Those in which the user may start sessions and prompt agents: everybody but viewers."""
+        if not user.is_authenticated:
+            return self.none()
+        return self.filter(memberships__user=user, memberships__role__in=Membership.EDITING).distinct()
+
+
+class Workspace(models.Model):
+    """A folder on the server in which agents work, and the people who may see it."""
+
+    name = models.CharField(max_length=120)
+    path = models.TextField(help_text="Absolute real path of the folder.", unique=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = WorkspaceQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """What one user may do in one workspace."""
+
+    class Role(models.TextChoices):
+        VIEWER = "viewer"
+        MEMBER = "member"
+        REVIEWER = "reviewer"
+        ADMIN = "admin"
+
+    EDITING = (Role.MEMBER, Role.REVIEWER, Role.ADMIN)
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.MEMBER)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "user"], name="one_membership_per_user"),
+            models.CheckConstraint(
+                condition=Q(role__in=["viewer", "member", "reviewer", "admin"]), name="membership_role_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.workspace}: {self.role}"
