@@ -348,3 +348,11 @@ def test_writers_at_the_same_time_each_get_a_seq_of_their_own(session: Session) 
     assert not failures
     assert list(session.entries.order_by("seq").values_list("seq", flat=True)) == list(range(1, 61))
     assert Segment.objects.filter(session=session).count() == 1
+
+
+def test_what_drawings_add_up_is_written_once(session: Session) -> None:
+    usage = {"input": 7, "output": 3, "cost": {"total": 0.25}}
+    message = {"role": "assistant", "content": [], "stopReason": "error", "usage": usage}
+    entry = entry_log.append(session.pk, {"type": "message", "message": message})
+    entry.refresh_from_db()
+    assert (entry.face, entry.used, entry.cost) == ("e", 10, 0.25)

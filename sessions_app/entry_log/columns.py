@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sessions_app.core import messages, projection, tokens
+from sessions_app.core import faces, messages, projection, tokens
 from sessions_app.core.bare_words import bare_words
 from sessions_app.core.entries import Entry as CoreEntry
 from sessions_app.core.entries import Kind
@@ -70,6 +70,12 @@ def spending(entry: CoreEntry) -> tuple[int, float]:
     cost = usage.get("cost")
     total = cost.get("total") if isinstance(cost, dict) else 0.0
     return int(used), float(total) if isinstance(total, int | float) and 0 <= total < 1e9 else 0.0
+
+
+def drawn(entry: CoreEntry) -> dict[str, Any]:
+    """What drawings of the tree add up over many entries: `face`, `used` and `cost`."""
+    used, cost = spending(entry)
+    return {"face": faces.face_of(entry), "used": used, "cost": cost}
 
 
 def title_of(entry: CoreEntry) -> str:

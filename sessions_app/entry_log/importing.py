@@ -88,6 +88,7 @@ def _rows(
             role=columns.role_of(core),
             payload=print_json(core.record),
             tokens=columns.estimated_tokens(core),
+            **columns.drawn(core),
             compaction_seq=seq if core.kind == Kind.COMPACTION else parent.compaction_seq if parent else None,
             model_seq=seq if columns.sets_model(core) else parent.model_seq if parent else None,
             thinking_seq=seq

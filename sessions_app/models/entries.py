@@ -47,8 +47,13 @@ class Entry(models.Model):
     depth = models.PositiveIntegerField(default=0, help_text="Entries above it on its path.")
     kind = models.CharField(max_length=60)
     role = models.CharField(max_length=30, default="", blank=True, help_text="Of a message.")
+    face = models.CharField(
+        max_length=1, default="z", help_text="What it looks like in the tree (core.faces)."
+    )
     payload = models.TextField()
     tokens = models.PositiveIntegerField(default=0, help_text="Estimated size for the model.")
+    used = models.PositiveBigIntegerField(default=0, help_text="Tokens it reports to have used.")
+    cost = models.FloatField(default=0.0, help_text="US dollars it reports to have cost.")
     # Facts that reach further back than the active context, carried along so that nothing has to be searched:
     # the newest compaction, model and thinking level at or above this entry, by seq.
     compaction_seq = models.PositiveIntegerField(null=True)
@@ -67,7 +72,8 @@ class Entry(models.Model):
         indexes = [
             models.Index(fields=["session", "entry_id"], name="entry_by_id"),
             models.Index(fields=["session", "kind"], name="entry_by_kind"),
-            models.Index(fields=["segment", "ordinal"], name="entry_by_segment"),
+            # With all that a drawing of the tree adds up, so that it reads no entry.
+            models.Index(fields=["segment", "ordinal", "face", "used", "cost"], name="entry_by_segment"),
         ]
         verbose_name_plural = "entries"
 
