@@ -1,7 +1,7 @@
 """What `make test` runs: the checks, the tests on both databases, the browser; and what could not be run.
 
-Two lanes at a time, because much of a test is waiting for processes; the browser afterwards, on its own. A
-step's output is shown when it is over.
+Two lanes at a time, because much of a test is waiting for processes; the browser afterwards, in two lanes of
+its own. A step's output is shown when it is over.
 """
 
 from __future__ import annotations
@@ -116,7 +116,26 @@ def browser_tests(environment: dict[str, str], report: Report) -> None:
     if found.returncode:
         report.failed.append("browser: no Chromium on this machine and none could be installed")
         return
-    pytest_step("browser", ["tests/browser"], {**environment, "CHROMIUM": found.stdout.strip()}, report)
+    with_browser = {**environment, "CHROMIUM": found.stdout.strip()}
+    with ThreadPoolExecutor() as lanes:
+        halves = halved(sorted((ROOT / "tests" / "browser").glob("test_*.py")))
+        names = ("browser", "browser beside it")
+        waiting = [
+            lanes.submit(
+                pytest_step, name, [str(path.relative_to(ROOT)) for path in half], with_browser, report
+            )
+            for name, half in zip(names, halves, strict=True)
+        ]
+        for lane in waiting:
+            lane.result()
+
+
+def halved(files: list[Path]) -> tuple[list[Path], list[Path]]:
+    """Two lists of about the same length in bytes: the longest file goes where there is least."""
+    halves: tuple[list[Path], list[Path]] = ([], [])
+    for path in sorted(files, key=lambda path: (-path.stat().st_size, path.name)):
+        min(halves, key=lambda half: sum(other.stat().st_size for other in half)).append(path)
+    return halves
 
 
 def pytest_step(
