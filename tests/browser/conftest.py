@@ -70,6 +70,11 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     opened.close()
 
 
+def wait_for_elements(page: Page) -> None:
+    """Custom elements are imported after the page has loaded; a key pressed before that is only a character."""
+    page.wait_for_function("() => !document.querySelector(':not(:defined)')")
+
+
 @pytest.fixture
 def page(context: BrowserContext, server: Up) -> Iterator[Page]:
     """A page signed in as the operator, on the start page. Fails the test on a script's error."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.browser.conftest import wait_for_elements
 from tests.browser.stream_driver import StreamDriver
 from tests.running import Up
 
@@ -55,6 +56,7 @@ def test_a_transcript_that_cannot_be_fetched_is_no_script_error(
     address = f"{server.address}/s/{driver('session')}/"
     page.route_web_socket(re.compile("/ws/s/"), lambda socket: None)
     page.goto(address)
+    wait_for_elements(page)
     tried: list[str] = []
 
     def lose(route: Route) -> None:
