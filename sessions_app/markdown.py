@@ -21,7 +21,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from pygments.lexer import Lexer
-from pygments.lexers import get_lexer_by_name
+from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
 from pygments.token import Token as CodeToken
 from pygments.token import _TokenType
 from pygments.util import ClassNotFound
@@ -327,6 +327,19 @@ def _code_block(code: str, language: str, *, colours: bool) -> str:
     )
 
 
+def coloured_lines(code: str, name: str) -> list[list[tuple[str, str]]]:
+    """Each line of a file's text as stretches (text, colour); the colour is empty, or the end of a `code-…` class."""
+    lexer = _lexer_of_file(name) if len(code) <= MOST_COLOURED else None
+    if lexer is None:
+        return [[(line, "")] for line in code.split("\n")]
+    lines: list[list[tuple[str, str]]] = [[]]
+    for colour, tokens in groupby(lexer.get_tokens(code), lambda token: _colour(token[0])):
+        first, *others = "".join(text for _, text in tokens).split("\n")
+        lines[-1].append((first, colour))
+        lines += [[(other, colour)] for other in others]
+    return lines
+
+
 def _coloured(code: str, language: str) -> str:
     lexer = _lexer(language.lower())
     if lexer is None:
@@ -347,6 +360,14 @@ def _lexer(language: str) -> Lexer | None:
 
 
 @lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
+def _lexer_of_file(name: str) -> Lexer | None:
+    try:
+        return get_lexer_for_filename(name, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None
+
+
 def _colour(kind: _TokenType) -> str:
     while kind is not CodeToken:
         if kind in _COLOURS:

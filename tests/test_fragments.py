@@ -9,6 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from sessions_app import entry_log, fragments
+from sessions_app.fragments import context_meter
 from sessions_app.models import Entry, Session
 
 Append = Callable[[dict[str, Any]], Entry]
@@ -358,3 +359,39 @@ def test_a_running_tool_shows_the_last_lines_of_its_output() -> None:
     assert 'data-call="c1"' in html
     assert "42\n43" in html
     assert "\n41\n" not in html
+
+
+def test_a_diff_is_coloured_as_its_language_and_changed_words_stay_marked(
+    append: Append, alice: User
+) -> None:
+    append(answer(call("edit", path="slots.py"), stop="toolUse"))
+    patch = '--- a\n+++ a\n@@ -1,3 +1,3 @@\n """Opened\n-still words import x\n+still words import y\n """\n'
+    html = fragments.render_entry(append(result("edit", "Changed", details={"diff": patch})), user=alice)
+    assert '<span class="code-str">"""Opened</span>'.replace('"""', "&quot;&quot;&quot;") in html
+    assert '<mark class="code-str">y</mark>' in html
+    assert "code-key" not in html, "a keyword inside a string is no keyword"
+
+
+def test_an_attempt_that_was_made_again_takes_one_row_and_offers_nothing(
+    append: Append, session: Session, alice: User
+) -> None:
+    append(message("user", content="Go."))
+    failed = append(answer(stop="error", errorMessage="529 overloaded."))
+    assert "Branch before it" in fragments.render_entry(failed, user=alice)
+    append({"type": "context_edit", "targetId": failed.entry_id, "replacement": None})
+    append(answer(text("Here it is.")))
+    session.refresh_from_db()
+    html = fragments.render_entry(Entry.objects.get(pk=failed.pk), user=alice)
+    assert "529 overloaded. Tried again; the model is not told of this attempt." in html
+    assert "notice--bad" not in html
+
+
+def test_a_part_of_the_context_can_be_seen_however_small_it_is(append: Append, session: Session) -> None:
+    append(message("user", content="Short."))
+    append(answer(text("Yes."), usage={"input": 20, "output": 5, "totalTokens": 25}))
+    session.refresh_from_db()
+    meter = context_meter.measure(session)
+    part = next(part for part in meter.parts if part.name == "messages")
+    assert meter.tokens == 25
+    assert part.width >= context_meter.NARROWEST > part.tokens / meter.window * context_meter.WIDTH
+    assert meter.free == meter.window - 25

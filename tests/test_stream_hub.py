@@ -400,3 +400,27 @@ def test_a_compaction_within_a_job_has_a_row_while_it_lasts() -> None:
     assert view.says[-1] == "Auto-compaction failed: no"
     view.take([{"type": "compaction_start", "reason": "manual"}])
     assert view.ops() == []
+
+
+def test_a_request_that_will_be_sent_again_counts_down_until_its_answer_begins() -> None:
+    view = RunView()
+    view.take(
+        [
+            {
+                "type": "auto_retry_start",
+                "attempt": 2,
+                "maxAttempts": 3,
+                "delayMs": 4000,
+                "errorMessage": "529 <b>overloaded</b>",
+            }
+        ]
+    )
+    [[op, key, html]] = view.ops()
+    assert (op, key) == ("message", "retrying")
+    assert "529 &lt;b&gt;overloaded" in html
+    assert "attempt 2 of 3" in html
+    assert "<count-down" in html
+    assert html in view.snapshot()
+    view.take([started()])
+    assert ["drop", "retrying"] in view.ops()
+    assert "retrying" not in view.snapshot()

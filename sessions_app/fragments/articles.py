@@ -164,12 +164,18 @@ def _ending(entry: Entry, message: Json, around: Surroundings) -> Json | None:
         visible(_text(message.get("errorMessage"))[:2000]) or "The provider ended the answer with an error."
     )
     first, _, rest = what.partition("\n")
+    if around.edited.get(entry.pk) == "omitted":
+        # It was tried again, or somebody left it out: no longer what the reader has to deal with.
+        words = one_line(first, 300).rstrip(".")
+        return {"kind": "retried", "text": f"{words}. Tried again; the model is not told of this attempt."}
     return {
         "kind": "error",
         "text": one_line(first, 300),
         "rest": rest.strip(),
         "remedy": remedy_of(_fault_kind(message)),
         "kept": bool(blocks_of(message.get("content"))),
+        "keys": _fault_kind(message) in {"auth", "quota", "network"},
+        "above": entry.parent.seq if entry.parent is not None else None,
     }
 
 

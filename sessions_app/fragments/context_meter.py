@@ -14,6 +14,8 @@ from sessions_app.models import Session
 
 WIDTH = 132
 """Units of the drawing."""
+NARROWEST = 2.5
+"""Units of a part that is there at all, however small beside the window."""
 
 _SUMMARIES = {"compactionSummary", "branchSummary"}
 _NAMES = ("system", "tools", "summary", "messages", "results")
@@ -28,6 +30,11 @@ class Part:
     x: float
     width: float
 
+    @property
+    def spoken(self) -> str:
+        """Its name in the legend."""
+        return {"results": "Tool results", "summary": "Summaries"}.get(self.name, self.name.capitalize())
+
 
 @dataclass(frozen=True, slots=True)
 class Meter:
@@ -38,6 +45,11 @@ class Meter:
     window: int
     parts: tuple[Part, ...]
     full: bool
+
+    @property
+    def free(self) -> int:
+        """Tokens of the window that nothing fills yet."""
+        return max(0, self.window - (self.tokens or 0))
 
     @property
     def words(self) -> str:
@@ -82,7 +94,7 @@ def _parts(context: Context, total: int, window: int) -> tuple[Part, ...]:
     x = 0.0
     for name in _NAMES:
         tokens = round(estimates[name] * total / known) if known else 0
-        width = min(tokens / window * WIDTH, WIDTH - x) if window else 0
+        width = min(max(tokens / window * WIDTH, NARROWEST if tokens else 0), WIDTH - x) if window else 0
         parts.append(Part(name, tokens, round(x, 2), round(width, 2)))
         x += width
     return tuple(parts)

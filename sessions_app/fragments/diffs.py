@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from sessions_app.markdown import coloured_lines
 
 MAX_ROWS = 400
 """Rows of a diff that are shown; the rest is folded (UI: Diff)."""
@@ -15,10 +17,11 @@ _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Part of a line; `marked` when it is what changed in it."""
+    """Part of a line; `marked` when it is what changed in it; `colour` ends the class of its kind of code."""
 
     text: str
     marked: bool = False
+    colour: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +45,9 @@ class Diff:
     hidden: int
 
 
-def parse_patch(patch: str, limit: int = MAX_ROWS) -> Diff:
-    """Rows of a unified patch of one file; whatever is no patch gives no rows."""
+def parse_patch(patch: str, limit: int = MAX_ROWS, *, name: str = "") -> Diff:
+    """Rows of a unified patch of one file; whatever is no patch gives no rows. `name` is the file's: it says how the
+    code is coloured."""
     rows: list[Row] = []
     added = removed = old = new = 0
     inside = False
@@ -65,6 +69,8 @@ def parse_patch(patch: str, limit: int = MAX_ROWS) -> Diff:
             rows.append(Row("same", str(old), str(new), "", (Piece(line[1:]),)))
             old, new = old + 1, new + 1
     shown = _with_words(rows[:limit])
+    if name:
+        shown = _with_colours(shown, name)
     return Diff(tuple(shown), added, removed, max(0, len(rows) - limit))
 
 
@@ -109,3 +115,39 @@ def _marked_pair(removed: Row, added: Row) -> tuple[Row, Row]:
         Row(removed.kind, removed.old, removed.new, removed.sign, tuple(old_pieces)),
         Row(added.kind, added.old, added.new, added.sign, tuple(new_pieces)),
     )
+
+
+def _with_colours(rows: list[Row], name: str) -> list[Row]:
+    """Both sides are read as code of their own, so that a string that was opened in a line above is one here too."""
+    result = list(rows)
+    for left_out in ("add", "del"):
+        places = [place for place, row in enumerate(rows) if row.kind not in {left_out, "hunk"}]
+        text = "\n".join(_text_of(rows[place]) for place in places)
+        for place, line in zip(places, coloured_lines(text, name), strict=False):
+            row = rows[place]
+            result[place] = replace(row, pieces=_recoloured(row.pieces, line))
+    return result
+
+
+def _text_of(row: Row) -> str:
+    return "".join(piece.text for piece in row.pieces)
+
+
+def _recoloured(pieces: tuple[Piece, ...], line: list[tuple[str, str]]) -> tuple[Piece, ...]:
+    """The pieces, cut where the colour changes. Where the line reads differently they stay as they are."""
+    if "".join(text for text, _ in line) != "".join(piece.text for piece in pieces):
+        return pieces
+    found: list[Piece] = []
+    stretches = [[text, colour] for text, colour in line if text]
+    for piece in pieces:
+        rest = piece.text
+        while rest:
+            text, colour = stretches[0]
+            taken = text[: len(rest)]
+            found.append(Piece(taken, piece.marked, colour))
+            rest = rest[len(taken) :]
+            if len(taken) < len(text):
+                stretches[0] = [text[len(taken) :], colour]
+            else:
+                stretches.pop(0)
+    return tuple(found)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Literal
 
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.html import escape
 
-from sessions_app.core.messages import block_text, blocks_of, call_id_of
+from sessions_app.core.messages import block_text, blocks_of, call_id_of, number_of
+from sessions_app.fragments import wording
 from sessions_app.fragments.plain_text import excerpt, one_line, visible
 from sessions_app.fragments.speakers import speaker
 from sessions_app.fragments.tool_cards import LIVE_LINES, open_card, running_card
@@ -72,10 +74,10 @@ def render_live_block(block: LiveBlock, model: str = "") -> str:
     return render_to_string("sessions_app/entries/_live_block.html", context)
 
 
-def render_tool_running(call: Json, *, tail: str = "", ended: bool = False) -> str:
+def render_tool_running(call: Json, *, tail: str = "", ended: bool = False, since: str = "") -> str:
     """The card of a tool at work; its `<pre class="tool__tail">` takes the end of the output. `ended`: the tool is
-    done, but its entry waits for others of the batch."""
-    card = running_card(call, tail=tail, ended=ended)
+    done, but its entry waits for others of the batch. `since`: the ISO time it began."""
+    card = running_card(call, tail=tail, ended=ended, since=since)
     return render_to_string(
         "sessions_app/entries/_tool_running.html", {"card": card, "call_id": _call_id(call)}
     )
@@ -86,6 +88,23 @@ def render_compacting(key: str, reason: str) -> str:
     return render_to_string(
         "sessions_app/entries/_compacting.html",
         {"key": key, "overflow": reason == "overflow", "since": timezone.now().isoformat()},
+    )
+
+
+def render_retrying(key: str, event: Json) -> str:
+    """The row of a failed request that is sent again after a while; `event` is the wire's `auto_retry_start`."""
+    milliseconds = number_of(event.get("delayMs")) or 0
+    until = timezone.now() + timedelta(milliseconds=milliseconds)
+    return render_to_string(
+        "sessions_app/entries/_retrying.html",
+        {
+            "key": key,
+            "why": one_line(str(event.get("errorMessage") or ""), 200),
+            "until": until.isoformat(),
+            "wait": wording.duration(milliseconds),
+            "attempt": number_of(event.get("attempt")) or 1,
+            "most": number_of(event.get("maxAttempts")) or 1,
+        },
     )
 
 

@@ -89,6 +89,7 @@ class Card:
     full_output: FullOutput | None = None
     is_open: bool = False
     more: bool = False
+    since: str = ""
 
     @property
     def title(self) -> str:
@@ -106,7 +107,7 @@ def result_card(message: Json, call: Json | None, *, full: bool = False) -> Card
     text = text_of(message.get("content"), "\n")
     tail = card.name in _TAIL_TOOLS
     output = excerpt(text, ALL_LINES if full else OUTPUT_LINES, tail=tail) if text.strip() else None
-    diff = _diff_of(details, full)
+    diff = _diff_of(details, full, card.argument)
     if diff is not None and not failed:
         output = None
     state, chips, failure = _outcome(card.name, failed, details, text)
@@ -128,11 +129,12 @@ def result_card(message: Json, call: Json | None, *, full: bool = False) -> Card
     )
 
 
-def running_card(call: Json, *, tail: str = "", ended: bool = False) -> Card:
+def running_card(call: Json, *, tail: str = "", ended: bool = False, since: str = "") -> Card:
     """A call whose tool is at work, or has ended while others of its batch have not; `tail` is its output so far,
-    of which the last lines are shown."""
+    of which the last lines are shown; `since` is the ISO time it began, where that is known."""
     card = _call_card(call.get("name"), call, "ended" if ended else "running")
-    return replace(card, output=excerpt(tail, LIVE_LINES, tail=True) if tail else None, is_open=True)
+    output = excerpt(tail, LIVE_LINES, tail=True) if tail else None
+    return replace(card, output=output, is_open=True, since="" if ended else since)
 
 
 def open_card(call: Json) -> Card:
@@ -247,17 +249,19 @@ def _facts(
             facts.append(f"from line {start}")
     if tool in {"grep", "find", "ls"} and output is not None and message.get("isError") is not True:
         facts.append(wording.plural(output.total, "line"))
-    if took := wording.duration(number_of(message.get("durationMs"))):
-        facts.append(took)
+    # Less than a millisecond says nothing to a person.
+    if took := number_of(message.get("durationMs")):
+        facts.append(wording.duration(took))
     return tuple(facts)
 
 
-def _diff_of(details: Json, full: bool) -> Diff | None:
+def _diff_of(details: Json, full: bool, path: str) -> Diff | None:
     # Our own tools keep the patch in `diff`; the reference keeps it in `patch`, and numbered lines in `diff`.
     patch = _text(details.get("patch")) or _text(details.get("diff"))
     if "@@ " not in patch:
         return None
-    diff = parse_patch(visible(patch[: MAX_SCANNED * 4]), 20_000 if full else 400)
+    name = path.rpartition("/")[2]
+    diff = parse_patch(visible(patch[: MAX_SCANNED * 4]), 20_000 if full else 400, name=name)
     return diff if diff.rows else None
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from sessions_app.fragments import render_compacting, render_tool_running, tail_of
+from django.utils import timezone
+
+from sessions_app.fragments import render_compacting, render_retrying, render_tool_running, tail_of
 from sessions_app.stream_hub.growing_answer import GrowingAnswer, Op
 
 logger = logging.getLogger(__name__)
@@ -17,6 +19,8 @@ Json = dict[str, Any]
 
 COMPACTING = "compacting"
 """Key of the row that says that older messages are being summarised."""
+RETRYING = "retrying"
+"""Key of the row that counts down to another attempt."""
 
 
 @dataclass(slots=True)
@@ -26,9 +30,10 @@ class RunningTool:
     call: Json
     tail: str = ""
     ended: bool = False
+    since: str = field(default_factory=lambda: timezone.now().isoformat())
 
     def html(self) -> str:
-        return render_tool_running(self.call, tail=self.tail, ended=self.ended)
+        return render_tool_running(self.call, tail=self.tail, ended=self.ended, since=self.since)
 
     def start(self) -> list[Op]:
         return [["tool", self.call["id"], self.html()]]
@@ -47,6 +52,7 @@ class RunView:
         self._answer: GrowingAnswer | None = None
         self._tools: dict[str, RunningTool] = {}
         self._compacts = ""
+        self._retries = ""
         self._result_of = ""
         self._answers = 0
         # Made into ops when they are sent: what is over by then costs nothing.
@@ -86,7 +92,7 @@ class RunView:
         """The whole of `#live` as it is after the last `ops`, but for the previews of those keys."""
         answer = self._answer.html() if self._answer and self._answer.key not in without else ""
         tools = "".join(tool.html() for key, tool in self._tools.items() if key not in without)
-        return answer + tools + self._compacts
+        return answer + tools + self._compacts + self._retries
 
     def _take(self, event: Json) -> None:
         match event["type"]:
@@ -125,6 +131,10 @@ class RunView:
                 self.says.append(
                     f"The provider failed; trying again in {event.get('delayMs', 0) / 1000:.0f} s"
                 )
+                html = self._retries = render_retrying(RETRYING, event)
+                self._changes.append(lambda: [["message", RETRYING, html]])
+            case "auto_retry_end":
+                self._retry_began()
             case "compaction_start":
                 self.says.append("Summing up older messages")
                 self._compaction_began(str(event.get("reason", "")))
@@ -142,6 +152,7 @@ class RunView:
             self._result_of = str(message.get("toolCallId", ""))
         if message.get("role") != "assistant":
             return
+        self._retry_began()
         self._answers = int(event.get("answer") or self._answers + 1)
         self._answer = GrowingAnswer(f"m{self._answers}", message)
         self._changes.append(self._answer.start)
@@ -167,6 +178,11 @@ class RunView:
                 self._grown.add(tool.call["id"])
                 self._changes.append(tool.grow)
 
+    def _retry_began(self) -> None:
+        if self._retries:
+            self._retries = ""
+            self._drop(RETRYING)
+
     def _compaction_began(self, reason: str) -> None:
         """One within a job has a row; one that a person asked for is told by the state of its run."""
         if reason != "manual":
@@ -184,7 +200,7 @@ class RunView:
         self._changes.append(lambda: [["drop", key]])
 
     def _start_anew(self) -> None:
-        self._answer, self._result_of, self._compacts = None, "", ""
+        self._answer, self._result_of, self._compacts, self._retries = None, "", "", ""
         self._tools.clear()
         self._changes = [lambda: [["clear"]]]
         self._grown.clear()

@@ -19,6 +19,7 @@ export class LiveSocket {
   #retry = 0;
   #watch = 0;
   #answer = 0;
+  #next = 0;
 
   /** `position()` gives what the page has, `onFrame(frame)` takes each message, `onState(name)` the state:
       connected, lost, or one of the final ones: signed-out, withdrawn, gone. */
@@ -27,6 +28,11 @@ export class LiveSocket {
     this.#position = position;
     this.#onFrame = onFrame;
     this.#onState = onState;
+  }
+
+  /** When it is tried again, in milliseconds of the clock. */
+  get nextTry() {
+    return this.#next;
   }
 
   start() {
@@ -106,6 +112,7 @@ export class LiveSocket {
     this.#onState("lost");
     const wait = Math.min(longestWait, 500 * 2 ** this.#attempts) * (0.5 + Math.random() / 2);
     this.#attempts += 1;
+    this.#next = Date.now() + wait;
     this.#retry = setTimeout(() => this.#open(), wait);
   }
 

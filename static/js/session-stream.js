@@ -2,11 +2,15 @@
 // state of the connection told. Nothing here takes the focus.
 
 import "copy-button";
+import "count-down";
+import "elapsed-time";
 import { LiveRegion } from "live-region";
 import { LiveSocket } from "live-socket";
 import { StickyScroll } from "sticky-scroll";
 
 const fields = "input:not([type=checkbox], [type=radio], [type=button], [type=submit]), textarea, select";
+// Milliseconds without a connection before the page says so across its width.
+const patience = 3000;
 const endings = {
   "signed-out": "Signed out. Sign in again to go on; your draft is kept.",
   withdrawn: "You may not see this session any more.",
@@ -70,6 +74,7 @@ class SessionStream extends HTMLElement {
     };
     for (const name of ["htmx:oobAfterSwap", "htmx:afterSwap"]) document.addEventListener(name, renewed, { signal });
     // Commands may have brought another transcript: the server must know where it ends.
+    document.querySelector("#connection-lost [data-try]")?.addEventListener("click", () => this.#socket.resume(), { signal });
     let log = this.#log;
     document.addEventListener("htmx:afterSwap", () => {
       if (this.#log === log) return;
@@ -126,6 +131,12 @@ class SessionStream extends HTMLElement {
   #part(target, html) {
     const element = document.getElementById(target);
     if (!element || this.#parts.get(target) === html) return;
+    // Nor is a menu closed that somebody is reading.
+    const menu = element.querySelector(":popover-open");
+    if (menu) {
+      menu.addEventListener("toggle", () => setTimeout(() => this.#part(target, html)), { once: true });
+      return;
+    }
     // Nobody's half-written words are swept away: the newest version waits until the field is left.
     if (element.contains(document.activeElement) && document.activeElement.matches(fields)) {
       element.addEventListener("focusout", () => setTimeout(() => this.#part(target, html)), { once: true });
@@ -160,6 +171,7 @@ class SessionStream extends HTMLElement {
       clearInterval(this.#clock);
       this.#lostAt = this.#clock = 0;
       this.#tell(state === "connected" ? "online" : state, endings[state] ?? "Connected");
+      this.#warn(false);
     }
     this.dispatchEvent(new CustomEvent("agentweb:connection", { bubbles: true, detail: { state } }));
   }
@@ -169,6 +181,19 @@ class SessionStream extends HTMLElement {
     if (!navigator.onLine && !local) return this.#tell("offline", "Offline. Jobs run on the server.");
     if (!this.#lostAt) return;
     this.#tell("offline", "Connection lost. Jobs run on the server.", ` Lost ${ago(Date.now() - this.#lostAt)}.`);
+    this.#warn(Date.now() - this.#lostAt > patience);
+  }
+
+  // What is shown from here on is the last that was known.
+  #warn(lost) {
+    document.body.toggleAttribute("data-lost", lost);
+    const banner = document.getElementById("connection-lost");
+    if (!banner) return;
+    banner.hidden = !lost;
+    if (!lost) return;
+    banner.querySelector("[data-ago]").textContent = ago(Date.now() - this.#lostAt);
+    const seconds = Math.ceil((this.#socket.nextTry - Date.now()) / 1000);
+    banner.querySelector("[data-next]").textContent = seconds > 0 ? `Next try in ${seconds} s` : "Trying";
   }
 
   // The age changes every second: it is seen, but not spoken.
