@@ -16,6 +16,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.safestring import SafeString, mark_safe
 
 from sessions_app import provider_keys, session_rows
+from sessions_app.services.search import find_sessions
 
 THEME_COOKIE = "agentweb_theme"
 
@@ -103,7 +104,7 @@ def page_context(request: HttpRequest) -> dict[str, Any]:
     # A request that failed early has no user yet.
     user = getattr(request, "user", None)
     if user is not None and user.is_authenticated:
-        facts["sessions_nav"] = partial(session_rows.grouped, user)
+        facts["sessions_nav"] = lambda: find_sessions(user=user).groups
         facts["running_count"] = partial(session_rows.running_count, user)
         facts["demo_only"] = partial(has_no_key, user)
     return facts

@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Max, QuerySet
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from sessions_app.models import Run, Session, Workspace
+from sessions_app.models import Run, Session
 
 if TYPE_CHECKING:
     from sessions_app.models import AnyUser
@@ -38,33 +38,6 @@ class SessionRow:
     elapsed: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkspaceRows:
-    """A workspace and its sessions, newest first."""
-
-    workspace: Workspace
-    path: str
-    rows: list[SessionRow]
-
-
-def grouped(user: AnyUser, query: str = "") -> list[WorkspaceRows]:
-    """The user's sessions by workspace, the workspace that moved last first; `query` filters by name.
-
-    Without a query, workspaces without a session are listed too.
-    """
-    sessions = Session.objects.visible_to(user)
-    if query:
-        sessions = sessions.filter(Q(name__icontains=query) | Q(name="", title__icontains=query))
-    groups: dict[int, WorkspaceRows] = {}
-    for row in made_rows(sessions):
-        workspace = row.session.workspace
-        groups.setdefault(workspace.pk, empty_group(workspace)).rows.append(row)
-    if not query:
-        for workspace in Workspace.objects.visible_to(user).order_by("name"):
-            groups.setdefault(workspace.pk, empty_group(workspace))
-    return list(groups.values())
-
-
 def newest(user: AnyUser) -> list[SessionRow]:
     """The user's sessions, the one that moved last first."""
     return made_rows(Session.objects.visible_to(user))
@@ -84,10 +57,6 @@ def running_count(user: AnyUser) -> int:
 def row_of(session: Session) -> SessionRow:
     """The row of one session, as it is now."""
     return make_row(session, newest_runs([session]).get(session.pk), timezone.now())
-
-
-def empty_group(workspace: Workspace) -> WorkspaceRows:
-    return WorkspaceRows(workspace, short_path(workspace.path), [])
 
 
 def newest_runs(sessions: Sequence[Session]) -> dict[int, Run]:

@@ -16,7 +16,8 @@ from pytest_django import Settings
 from sessions_app import provider_keys
 from sessions_app.forms import SUGGESTED_JOBS
 from sessions_app.models import Entry, Membership, Run, Session, Workspace
-from sessions_app.session_rows import duration, grouped, row_of, short_time
+from sessions_app.services.search import find_sessions
+from sessions_app.session_rows import duration, row_of, short_time
 
 HTMX = {"HX-Request": "true"}
 
@@ -149,14 +150,14 @@ def test_the_search_finds_names_and_first_words(alice_client: Client, session: S
     assert "Tile cache eviction" in text
     assert "Harbour" not in text
     assert (
-        "No session has “zzz” in its name."
+        "“zzz” is nowhere in your sessions"
         in alice_client.get("/", {"q": "zzz"}, headers=HTMX).content.decode()
     )
 
 
 def test_the_search_works_without_script(alice_client: Client, session: Session) -> None:
     Session.objects.update(name="Tile cache eviction")
-    assert "Sessions named “tile”" in alice_client.get("/", {"q": "tile"}).content.decode()
+    assert "Found: “tile”" in alice_client.get("/", {"q": "tile"}).content.decode()
 
 
 def test_the_open_session_is_marked_in_the_list(alice_client: Client, session: Session) -> None:
@@ -218,8 +219,8 @@ def test_the_list_asks_the_database_the_same_few_questions_for_any_length(
         other = Session.objects.create(workspace=session.workspace, owner=alice, file_id=str(number))
         Run.objects.create(session=other, status=Run.Status.COMPLETED)
     with django_assert_num_queries(3):  # type: ignore[operator]
-        groups = grouped(alice)
-    assert len(groups[0].rows) == 21
+        groups = find_sessions(user=alice).groups
+    assert len(groups[0].findings) == 21
 
 
 @pytest.mark.parametrize(

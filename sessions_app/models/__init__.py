@@ -9,6 +9,7 @@ from sessions_app.models.blobs import Blob, BlobUse
 from sessions_app.models.compactions import CompactionAttempt
 from sessions_app.models.entries import Entry, Pin, Segment, damaged_record
 from sessions_app.models.runs import Command, QueuedMessage, Run, RunQuerySet
+from sessions_app.models.search import SearchProgress
 from sessions_app.models.sessions import Session, SessionQuerySet
 from sessions_app.models.workspaces import Membership, Workspace, WorkspaceQuerySet
 
@@ -28,6 +29,7 @@ __all__ = [
     "QueuedMessage",
     "Run",
     "RunQuerySet",
+    "SearchProgress",
     "Segment",
     "Session",
     "SessionQuerySet",

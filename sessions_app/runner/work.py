@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from sessions_app import integrity, live
+from sessions_app import integrity, live, search_index
 from sessions_app.models import Run
 from sessions_app.runner.active_run import ActiveRun, LeaseLost, claim
 from sessions_app.runner.branch_summary_run import BranchSummaryRun
@@ -51,4 +51,5 @@ def carry_out(run_id: int) -> None:
     finally:
         heartbeat.remove(active)
         active.stream.close(active.outcome)
+    search_index.catch_up_with(session.pk)
     logger.info("run ended", extra={"run": run.pk, "status": active.outcome})

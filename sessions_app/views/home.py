@@ -18,6 +18,7 @@ from sessions_app.models import Session, Workspace
 from sessions_app.runner.execution_policy import local_execution_problem
 from sessions_app.services import runs, sessions, tour, workspaces
 from sessions_app.services.errors import ServiceError
+from sessions_app.services.search import find_sessions
 from sessions_app.views.errors import problem, tells_errors, wants_fragment
 from sessions_app.views.workspaces import first_listing, remedy_for
 
@@ -25,18 +26,23 @@ from sessions_app.views.workspaces import first_listing, remedy_for
 @require_http_methods(["GET", "POST"])
 @tells_errors
 def session_list(request: HttpRequest) -> HttpResponse:
-    """GET: the composer and the sessions (for htmx only the list, filtered by `q`). POST: begin a session with
+    """GET: the composer and the sessions (for htmx only the list: what has the words `q`, and
+    what `only` lets through). POST: begin a session with
     `text` in `workspace`, or with `tour` open the tour."""
     if request.method == "POST":
         return begin(request)
-    query = request.GET.get("q", "").strip()
+    query, only = request.GET.get("q", "").strip(), request.GET.get("only", "")
     if wants_fragment(request):
+        current = uuid_or_none(request.GET.get("current", ""))
+        found = find_sessions(user=request.user, text=query, only=only, current=current)
         facts = {
-            "groups": session_rows.grouped(request.user, query),
+            "groups": found.groups,
+            "unread": found.unread,
             "query": query,
+            "only": only,
             "running": session_rows.running_count(request.user),
             "oob": True,
-            "current": uuid_or_none(request.GET.get("current", "")),
+            "current": current,
         }
         return render(request, "sessions_app/_sessions_nav.html", facts)
     if not tour.without_tour(Workspace.objects.visible_to(request.user)).exists():
@@ -62,7 +68,7 @@ def composer_facts(request: HttpRequest, query: str) -> dict[str, Any]:
     return {
         "page": "sessions",
         "query": query,
-        "found": session_rows.grouped(request.user, query) if query else None,
+        "found": find_sessions(user=request.user, text=query) if query else None,
         "workspaces": [
             {"pk": it.pk, "name": it.name, "path": session_rows.short_path(it.path)} for it in choices
         ],
