@@ -1,7 +1,7 @@
 # The same words as everywhere: setup, run, check, test, fix. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run check test fix soak bench providers-check snapshots screenshots conformance lock clean
+.PHONY: help setup run check test fix soak bench providers-check snapshots screenshots conformance conformance-docs lock clean
 MAKEFLAGS += --no-print-directory
 
 # The first Python of at least 3.11 that can make virtual environments.
@@ -81,6 +81,9 @@ screenshots: setup ## renew the pictures in docs/screenshots
 conformance: setup ## play test vectors against the core and the rows (VECTORS=folder)
 	@test -n "$(VECTORS)" || { echo "Say which: make conformance VECTORS=folder" >&2; exit 2; }
 	$(BIN)/python -m tests.conformance.run $(VECTORS)
+
+conformance-docs: setup ## write docs/conformance.md: every rule and the tests that name it
+	$(BIN)/python -m tests.proofs.document
 
 # uv's own lock file names registry hosts; a hashed requirements file does not.
 lock: ## pin the newest versions that pyproject.toml allows (needs uv)

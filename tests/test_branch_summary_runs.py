@@ -11,7 +11,7 @@ from sessions_app.agent.hooks import Hooks
 from sessions_app.models import Entry, QueuedMessage, Run, Session
 from sessions_app.runner import branch_summary_run
 from sessions_app.runner.heartbeat import heartbeat
-from sessions_app.services import navigation, runs
+from sessions_app.services import branches, navigation, runs
 from sessions_app.services.errors import BadInput, Conflict
 from tests.staging import Stage, assistant, stage, user
 
@@ -173,7 +173,7 @@ def test_a_stop_moves_nothing(stage: Stage) -> None:
 
 
 def test_other_moves_wait_for_the_end_and_words_are_queued(stage: Stage) -> None:
-    """BS-19, B18, B21."""
+    """BS-19, B18, B21; 04 §1.5."""
     _, b, *_, f = two_branches(stage)
     go(stage, f)
     with pytest.raises(Conflict):
@@ -295,7 +295,7 @@ def test_undo_never_summarises_and_is_told_like_any_move(
 
 
 def test_a_branch_that_knows_another_model_is_told_of_the_change(stage: Stage) -> None:
-    """TR-08."""
+    """TR-08; 04 §1.10."""
     two_branches(stage)
     entry_log.append(stage.session.pk, {"type": "thinking_level_change", "thinkingLevel": "high"})
     Session.objects.filter(pk=stage.session.pk).update(model="other")
@@ -321,3 +321,22 @@ def test_the_common_ancestor_is_found_along_segments(stage: Stage) -> None:
         for other in rows:
             both = [entry for entry in entry_log.path_to(other) if entry.pk in above]
             assert entry_log.common_depth(one, other) == (both[-1].depth if both else -1)
+
+
+def test_failed_answers_and_what_was_left_out_are_not_summarised(stage: Stage) -> None:
+    """B27: what the model would not see, no summary tells; it names the leaf that was left."""
+    a, *_ = stage.say(user("A"), assistant("B"))
+    hidden, *_ = stage.say(user("Hidden words"), assistant("Shown answer"))
+    stage.say(assistant("Failed words", reason="error"), assistant("Stopped words", reason="aborted"))
+    branches.leave_out(session=stage.session, author=stage.author, entry=hidden)
+    stage.session.refresh_from_db()
+    old_leaf = stage.session.leaf
+    assert old_leaf is not None
+    found = go(stage, a)
+    assert found.run is not None
+    stage.carry_out(found.run)
+    asked = str(stage.asked_summaries[0].messages)
+    assert "Shown answer" in asked
+    assert not [words for words in ("Hidden words", "Failed words", "Stopped words") if words in asked]
+    assert stage.session.leaf is not None
+    assert stage.session.leaf.record["fromId"] == old_leaf.entry_id

@@ -235,6 +235,7 @@ def test_a_reader_that_goes_away_causes_no_traceback(up: Up) -> None:
 
 @pytest.mark.services
 def test_export_and_import_carry_a_session_over(up: Up) -> None:
+    """01 IO-04."""
     run(up.data, "prompt", "Hello")
     key, entries = sessions(up.data)[-1]
     exported = run(up.data, "export", key)

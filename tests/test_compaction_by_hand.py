@@ -133,7 +133,7 @@ def test_a_failure_stores_nothing_and_says_why(stage: Stage) -> None:
 
 
 def test_what_is_said_meanwhile_waits_and_is_delivered(stage: Stage) -> None:
-    """B18, 02 §12."""
+    """B18, 02 §12; 04 §1.5."""
     history(stage)
 
     def meanwhile(request: Any) -> list[dict[str, Any]]:

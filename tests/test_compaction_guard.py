@@ -101,7 +101,7 @@ def test_compacting_by_hand_works_where_it_has_stopped(stage: Stage) -> None:
 @pytest.mark.parametrize("reserve", [0, 6_000, 19_000, 25_000])
 @pytest.mark.parametrize("keep", [0, 1_000, 12_000, 30_000])
 def test_it_terminates_whatever_the_settings(stage: Stage, reserve: int, keep: int) -> None:
-    """Gains or stops: summaries are never asked for without end."""
+    """Gains or stops: summaries are never asked for without end; B04."""
     stage.configure(reserveTokens=reserve, keepRecentTokens=keep)
     for number in range(6):
         stage.prompt(f"Prompt {number}.", [{"text": words(1_500)}, {"call": "ls"}], [{"text": words(900)}])

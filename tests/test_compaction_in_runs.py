@@ -35,7 +35,7 @@ def long_history(stage: Stage, tokens: int = 13_500) -> None:
 
 
 def test_an_answer_that_fills_the_window_is_followed_by_a_compaction(stage: Stage) -> None:
-    """CT-04, 02 §2: after agent_end, and the run ends as completed."""
+    """CT-04, 02 §2: after agent_end, and the run ends as completed; 04 §1.3, §1.11."""
     long_history(stage, 10_500)
     run = stage.prompt("Next.", [{"text": words(2_000)}])
     assert run.status == "completed"
@@ -201,7 +201,7 @@ def test_a_new_message_gives_a_new_recovery(stage: Stage) -> None:
 
 
 def test_a_passing_fault_is_tried_again_and_its_answer_left_out(stage: Stage) -> None:
-    """RT-01, RT-05."""
+    """RT-01, RT-05; 04 §1.11."""
     run = stage.prompt("Hello.", [{"text": "Hal"}, BUSY], [{"text": "Hello."}])
     assert (run.status, run.error) == ("completed", "")
     told = [event["type"] for event in stage.told("agent_end", "auto_retry")]
@@ -251,7 +251,7 @@ def test_a_wait_longer_than_allowed_fails_at_once(stage: Stage) -> None:
 
 
 def test_stopping_while_it_waits_ends_the_run_as_stopped(stage: Stage) -> None:
-    """RT-05: the wait can be cancelled."""
+    """RT-05: the wait can be cancelled; 04 §6.1."""
     stage.settings.RETRY_BASE_MS = 30_000
     run = runs.submit_prompt(session=stage.session, author=stage.author, text="Hello.").run
     assert run is not None

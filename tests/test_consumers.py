@@ -161,6 +161,7 @@ async def test_rows_come_first_then_the_live_tail(session: Session, alice_client
 async def test_what_is_written_between_rows_and_joining_is_neither_lost_nor_doubled(
     session: Session, alice_client: Client
 ) -> None:
+    """B31."""
     for number in range(3):
         await say(session, f"m{number}")
     async with connected(alice_client, session) as socket:
@@ -178,6 +179,7 @@ async def test_a_lost_notice_is_made_good_by_the_next_look(
     broker_url: str,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """B29."""
     monkeypatch.setattr(session_consumer, "LOOK_SECONDS", 0.2)
     async with connected(alice_client, session) as socket:
         await socket.resume()
@@ -264,6 +266,7 @@ async def test_a_leaf_that_moves_to_another_branch_resets_the_page(
 async def test_a_page_that_was_away_gets_what_it_missed_or_is_reset(
     session: Session, alice_client: Client
 ) -> None:
+    """B30, 10 §4."""
     first = await say(session, "one")
     await say(session, "two")
     async with connected(alice_client, session) as socket:
@@ -350,6 +353,7 @@ async def test_who_is_not_signed_in_is_told_so(session: Session) -> None:
 async def test_pages_of_others_get_no_socket(
     session: Session, alice_client: Client, origin: str, host: str
 ) -> None:
+    """B51."""
     socket = Socket(alice_client, f"/ws/s/{session.key}/", origin=origin, host=host)
     accepted, _ = await socket.connect()
     assert not accepted
@@ -390,6 +394,7 @@ async def test_a_withdrawn_permission_ends_a_quiet_socket_too(
 async def test_permission_is_asked_again_at_every_resume(
     session: Session, bob: User, bob_client: Client
 ) -> None:
+    """B51."""
     async with connected(bob_client, session) as socket:
         await socket.send_json_to({"t": "ping"})
         await socket.until(is_("pong"))
@@ -441,6 +446,7 @@ async def test_an_erased_session_closes_its_pages(session: Session, alice_client
 async def test_a_silent_browser_is_let_go(
     session: Session, alice_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """B30."""
     monkeypatch.setattr(session_consumer, "LOOK_SECONDS", 0.1)
     monkeypatch.setattr(flow, "PING_SECONDS", 0.1)
     monkeypatch.setattr(flow, "SILENCE_SECONDS", 0.5)
@@ -461,6 +467,7 @@ async def test_a_browser_that_asks_is_answered(session: Session, alice_client: C
 async def test_a_slow_browser_gets_a_snapshot_when_it_is_back(
     session: Session, alice_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """B29."""
     monkeypatch.setattr(flow, "PING_EVERY", 2_000)
     monkeypatch.setattr(flow, "MOST_ON_THE_WAY", 30_000)
     monkeypatch.setattr(viewer, "MOST_CHARACTERS", 5_000)

@@ -17,6 +17,7 @@ DOCUMENTED = set(re.findall(r"^\| `([A-Z_]+)` \|", CONFIGURATION, re.MULTILINE))
 
 
 def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
+    """06 §12."""
     assert len(READ) > 20
     assert DOCUMENTED == READ
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 import threading
+import uuid
 from typing import Any
 
 import pytest
@@ -356,3 +358,32 @@ def test_what_drawings_add_up_is_written_once(session: Session) -> None:
     entry = entry_log.append(session.pk, {"type": "message", "message": message})
     entry.refresh_from_db()
     assert (entry.face, entry.used, entry.cost) == ("e", 10, 0.25)
+
+
+def test_what_was_written_is_never_written_again(session: Session) -> None:
+    """01 ST-01: whatever follows: labels, edits, compactions, going back."""
+    first = entry_log.append(session.pk, user("one"))
+    entry_log.append(session.pk, answer("two"))
+    before = list(session.entries.order_by("seq").values_list("entry_id", "payload", "parent_id"))
+    entry_log.append(session.pk, {"type": "context_edit", "targetId": first.entry_id, "replacement": None})
+    entry_log.append(session.pk, compaction(first.entry_id))
+    go_to(session, None)
+    entry_log.append(session.pk, user("another beginning"))
+    rows = session.entries.order_by("seq").values_list("entry_id", "payload", "parent_id")
+    assert list(rows)[:2] == before
+    assert rows.count() == 5
+
+
+def test_ids_are_eight_hex_digits_and_never_twice_in_a_session(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """01 ST-03: a whole UUID after a hundred collisions."""
+    first = entry_log.append(session.pk, user("one"))
+    assert re.fullmatch("[0-9a-f]{8}", first.entry_id)
+    numbers = iter([*[uuid.UUID(first.entry_id + "0" * 24)] * 3, *[uuid.uuid4()] * 200])
+    monkeypatch.setattr(uuid, "uuid4", lambda: next(numbers))
+    second = entry_log.append(session.pk, user("two"))
+    assert re.fullmatch("[0-9a-f]{8}", second.entry_id)
+    assert second.entry_id != first.entry_id
+    third = entry_log.append(session.pk, user("three"))
+    assert str(uuid.UUID(third.entry_id)) == third.entry_id

@@ -100,6 +100,7 @@ def pages(session: Session, *, parts: bool) -> Iterator[str]:
 def test_no_page_of_a_hostile_session_holds_its_markup(
     bad: Session, alice_client: Client, headers: dict[str, str]
 ) -> None:
+    """B52."""
     seen = 0
     for address in pages(bad, parts=bool(headers)):
         response = alice_client.get(address, headers=headers, follow=True)
@@ -112,6 +113,7 @@ def test_no_page_of_a_hostile_session_holds_its_markup(
 
 
 def test_parts_that_the_socket_sends_hold_no_markup_either(bad: Session, alice: User) -> None:
+    """B52."""
     block = {"type": "text", "text": hostile.ALL}
     call = {
         "type": "toolCall",

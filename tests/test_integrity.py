@@ -66,6 +66,7 @@ def test_what_is_carried_along_is_computed_anew(grown: Session, column: str, val
 
 
 def test_broken_segments_are_made_anew_and_the_paths_stay(grown: Session) -> None:
+    """B23: parents alone are the truth."""
     tips = list(grown.entries.filter(seq__in=(5, 7, 9)))
     paths = [[entry.pk for entry in entry_log.path_to(tip)] for tip in tips]
     Entry.objects.filter(session=grown, seq=3).update(ordinal=9)

@@ -93,6 +93,7 @@ def text_of(html: str) -> str:
 
 @pytest.mark.parametrize("source", HOSTILE)
 def test_hostile_text_stays_text(source: str) -> None:
+    """B52."""
     for wrapped in (source, f"> {source}", f"- {source}", f"**{source}**", f"a\n\n{source}\n\nb"):
         inspect(render_markdown(wrapped))
 

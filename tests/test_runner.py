@@ -129,6 +129,7 @@ def test_a_provider_error_ends_the_run_and_the_next_prompt_works(play: Play, ses
 
 
 def test_a_missing_key_is_told_before_anything_is_asked(play: Play, session: Session, alice: User) -> None:
+    """04 §1.8."""
     run = play.prepare([])  # type: ignore[attr-defined]
     Run.objects.filter(pk=run.pk).update(provider="anthropic", model="claude-haiku-4-5")
     carry_out_run(run.pk)
@@ -159,6 +160,7 @@ def test_a_ceiling_of_turns_ends_the_run_after_the_turn(play: Play, session: Ses
 def test_queued_messages_are_delivered_once_each_in_their_place(
     play: Play, session: Session, alice: User
 ) -> None:
+    """04 QU-01."""
     run = play.prepare([{"call": "ls", "arguments": {}}], [{"text": "saw it"}], [{"text": "after"}])  # type: ignore[attr-defined]
     runs.submit_prompt(session=session, author=alice, text="later", mode="follow_up")
     runs.submit_prompt(session=session, author=alice, text="steer", mode="steer")
@@ -172,6 +174,7 @@ def test_queued_messages_are_delivered_once_each_in_their_place(
 
 
 def test_a_failed_run_leaves_the_queue_where_people_see_it(play: Play, session: Session, alice: User) -> None:
+    """04 §1.15."""
     run = play.prepare([{"error": "auth", "message": "No."}])  # type: ignore[attr-defined]
     runs.submit_prompt(session=session, author=alice, text="later", mode="follow_up")
     carry_out_run(run.pk)
@@ -207,6 +210,7 @@ def test_nul_bytes_of_a_tool_are_stored_as_something_every_database_takes(
 
 @pytest.mark.django_db(transaction=True)
 def test_stop_ends_a_blocked_provider_and_keeps_what_came(play: Play, session: Session, alice: User) -> None:
+    """04 §6.1."""
     run = play.prepare([{"text": "Some words"}, {"wait_for_stop": True}])  # type: ignore[attr-defined]
     thread = in_thread(run)
     until(lambda: heartbeat.active_count() == 1)
@@ -222,7 +226,7 @@ def test_stop_ends_a_blocked_provider_and_keeps_what_came(play: Play, session: S
 
 @pytest.mark.django_db(transaction=True)
 def test_stop_in_a_batch_gives_every_call_its_result(play: Play, session: Session, alice: User) -> None:
-    """B41, B44."""
+    """B41, B44; 04 TX-03, §6.1."""
     command = {"command": "sleep 60 & sleep 60"}
     run = play.prepare([{"call": "bash", "arguments": command, "id": i} for i in "abc"])  # type: ignore[attr-defined]
     thread = in_thread(run)

@@ -49,6 +49,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 
 @pytest.mark.services
 def test_keys_are_nowhere_but_where_they_belong(up: Up) -> None:
+    """B55."""
     secrets = {IN_ENVIRONMENT, SAVED, (up.data / "secret_key").read_text(encoding="ascii").strip()}
     told = ""
     for text, model in (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from django.utils import timezone
 
 from sessions_app import entry_log, provider_keys
 from sessions_app.models import LoginLink, Membership, ProviderKey, QueuedMessage, Run, Session, Workspace
-from sessions_app.services import accounts, navigation, runs, sessions, workspaces
+from sessions_app.services import accounts, branches, navigation, runs, sessions, workspaces
 from sessions_app.services.errors import BadInput, Conflict, NotAllowed
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def test_a_prompt_is_stored_before_any_worker_wakes(session: Session, alice: Use
 
 
 def test_a_second_prompt_becomes_a_queued_message(session: Session, alice: User, bob: User) -> None:
-    """B26: whoever sends it, from whatever tab."""
+    """B26: whoever sends it, from whatever tab; 04 §1.8."""
     runs.submit_prompt(session=session, author=alice, text="one")
     second = runs.submit_prompt(session=session, author=bob, text="two", mode="follow_up")
     assert second.run is None
@@ -98,6 +99,7 @@ def test_queued_words_can_be_changed_moved_and_taken_back(session: Session, alic
 
 
 def test_stopping_a_run_nobody_began_ends_it_at_once(session: Session, alice: User) -> None:
+    """04 QU-08."""
     runs.submit_prompt(session=session, author=alice, text="job")
     runs.submit_prompt(session=session, author=alice, text="after", mode="follow_up")
     runs.submit_prompt(session=session, author=alice, text="steer")
@@ -238,7 +240,7 @@ def test_names_and_labels_are_entries(session: Session, alice: User) -> None:
 
 
 def test_a_model_change_is_an_entry_and_its_level_is_clamped(session: Session, alice: User) -> None:
-    """04 §6."""
+    """04 §6; 04 §6.3, §6.4."""
     conversation(session)
     provider_keys.save_key(user=alice, provider="anthropic", secret="sk-test")
     thinking = next(c for c in sessions.available_models(alice) if c.provider == "anthropic")
@@ -280,6 +282,7 @@ def test_a_key_is_encrypted_and_never_shown(alice: User, bob: User) -> None:
 def test_ones_own_key_goes_before_the_servers_and_the_environments(
     alice: User, bob: User, settings: Any
 ) -> None:
+    """06 §6."""
     settings.PROVIDER_KEYS = {"anthropic": "from-environment"}
     assert provider_keys.key_status(alice)[0].source == "environment"
     provider_keys.save_key(user=None, provider="anthropic", secret="of-server")
@@ -300,6 +303,7 @@ def test_the_servers_key_never_goes_to_an_address_a_user_entered(alice: User, se
 
 
 def test_a_session_file_comes_in_and_goes_out_as_the_same_bytes(workspace: Workspace, alice: User) -> None:
+    """01 IO-04."""
     text = (
         '{"type":"session","version":3,"id":"abc","timestamp":"2031-01-01T00:00:00.000Z","cwd":"/somewhere"}\n'
         '{"type":"message","id":"a","parentId":null,"timestamp":"t","message":{"role":"user","content":"h\\ud83di ü"}}\n'
@@ -410,3 +414,30 @@ def test_sessions_are_seen_by_members_only(session: Session, alice: User, bob: U
     assert Session.objects.visible_to(bob).exists()
     assert not Session.objects.may_edit(bob).exists()
     assert Session.objects.may_edit(alice).exists()
+
+
+def test_what_was_left_out_is_exported_as_well(session: Session, alice: User) -> None:
+    """01 IO-03."""
+    first, *_ = conversation(session)
+    branches.leave_out(session=session, author=alice, entry=first)
+    for whole in (False, True):
+        records = [
+            json.loads(line)
+            for line in sessions.export_session_text(session=session, whole=whole).splitlines()
+        ]
+        assert records[1]["message"]["content"] == "one"
+        assert records[-1]["type"] == "context_edit"
+
+
+def test_a_file_that_is_imported_twice_gives_two_sessions_and_changes_neither(
+    workspace: Workspace, alice: User, session: Session
+) -> None:
+    """01 IO-04, SF-04: the file's id is kept and names no address; whatever it is, nothing clashes."""
+    conversation(session)
+    text = sessions.export_session_text(session=session, whole=True)
+    odd = text.replace(f'"id":"{session.file_id}"', '"id":"../../etc/pass wd"', 1)
+    made = [sessions.import_session_text(workspace=workspace, owner=alice, text=t) for t in (text, text, odd)]
+    assert [one.file_id for one in made] == [session.file_id, session.file_id, "../../etc/pass wd"]
+    assert len({one.key for one in [session, *made]}) == 4
+    assert [one.entries.count() for one in [session, *made]] == [4] * 4
+    assert sessions.export_session_text(session=session, whole=True) == text

@@ -182,6 +182,7 @@ async def test_an_answer_appears_while_it_is_written(hub: StreamHub) -> None:
 @pytest.mark.services
 @pytest.mark.asyncio
 async def test_who_comes_late_sees_all_and_nothing_twice(hub: StreamHub) -> None:
+    """B31."""
     first = Reader(hub).join()
     stream = live.RunStream(RUN, SESSION)
     write(stream, started(1), delta("gone"), ended(), started(2))
@@ -223,6 +224,7 @@ async def test_a_running_tool_shows_the_end_of_its_output(hub: StreamHub) -> Non
 @pytest.mark.services
 @pytest.mark.asyncio
 async def test_a_slow_socket_gets_a_snapshot_instead_of_its_backlog(hub: StreamHub) -> None:
+    """B29."""
     slow, quick = Reader(hub).join(), Reader(hub).join()
     stream = live.RunStream(RUN, SESSION)
     write(stream, started())
@@ -341,6 +343,7 @@ async def test_a_malformed_event_does_not_end_the_tail(
 
 
 def test_text_that_was_lost_is_put_right_by_the_blocks_end() -> None:
+    """B29."""
     view, page = RunView(), Page()
     view.take([started(), delta("some"), delta("thing")])
     end = {"type": "text_end", "contentIndex": 0, "content": "something else"}

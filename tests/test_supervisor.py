@@ -143,6 +143,7 @@ def long_command(up: Up) -> Iterator[Callable[[], list[int]]]:
 @pytest.mark.services
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_commands_of_runs_end_with_the_server(tmp_path: Path, number: signal.Signals) -> None:
+    """05 §6.9, B44."""
     with started(tmp_path / "data") as up, long_command(up) as left:
         up.stop(number)
         wait_for(lambda: left() == [] and processes_of(up.data) == [], 30)
@@ -150,6 +151,7 @@ def test_commands_of_runs_end_with_the_server(tmp_path: Path, number: signal.Sig
 
 @pytest.mark.services
 def test_commands_that_outlived_everything_end_with_the_next_start(tmp_path: Path) -> None:
+    """05 §6.9, B44."""
     with started(tmp_path / "data") as up, long_command(up) as left:
         worker = up.children()["worker"]
         up.process.kill()

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from sessions_app import provider_keys
+from sessions_app import entry_log, provider_keys
 from sessions_app.forms import SUGGESTED_JOBS
 from sessions_app.models import Entry, Membership, Run, Session, Workspace
 from sessions_app.services.search import find_sessions
@@ -92,6 +92,7 @@ def test_a_form_that_is_sent_twice_begins_one_session(alice_client: Client, work
 def test_nothing_is_left_behind_when_there_is_nothing_to_send(
     alice_client: Client, workspace: Workspace
 ) -> None:
+    """01 ST-09."""
     response = alice_client.post("/", {"workspace": workspace.pk, "text": "  \n"}, headers=HTMX)
     assert response.status_code == 400
     assert response.headers["HX-Retarget"] == "#notices"
@@ -142,6 +143,7 @@ def test_sessions_of_others_are_not_listed(charlie_client: Client, session: Sess
 
 
 def test_the_search_finds_names_and_first_words(alice_client: Client, session: Session, alice: User) -> None:
+    """01 SF-06."""
     Session.objects.update(title="Tile cache eviction")
     Session.objects.create(
         workspace=session.workspace, owner=alice, file_id="2", name="Harbour", title="tile"
@@ -350,3 +352,16 @@ def test_a_job_needs_a_folder(charlie_client: Client) -> None:
     response = charlie_client.post("/welcome/", {"path": "", "provider": "demo", "job": "1"})
     assert response.status_code == 422
     assert "Name a folder." in response.content.decode()
+
+
+def test_the_newest_session_comes_first_and_a_damaged_one_breaks_no_list(
+    alice_client: Client, session: Session, alice: User
+) -> None:
+    """01 SF-05, SF-06."""
+    old = Session.objects.create(workspace=session.workspace, owner=alice, file_id="2", title="Oldest of all")
+    Session.objects.filter(pk=old.pk).update(updated_at=timezone.now() - timedelta(days=3))
+    entry = entry_log.append(session.pk, {"type": "message", "message": {"role": "user", "content": "Newer"}})
+    type(entry).objects.filter(pk=entry.pk).update(payload="{broken")
+    Session.objects.filter(pk=session.pk).update(header="{broken")
+    text = alice_client.get("/", headers=HTMX).content.decode()
+    assert text.index("Newer") < text.index("Oldest of all")

@@ -220,6 +220,7 @@ def test_without_script_the_returned_text_stands_in_the_composer_once(
 
 
 def test_a_version_switch_goes_to_the_newest_tip(alice_client: Client, talk: Session) -> None:
+    """B23."""
     entry_log.move_leaf(talk, entry_of(talk, "Second"))
     say(talk, "user", "Other")
     alice_client.post(address(talk, "navigate", seq=entry_of(talk, "Third").seq), {"tip": "1"}, headers=HTMX)
@@ -371,3 +372,13 @@ def test_a_session_whose_newest_entry_is_damaged_opens_at_the_nearest_sound_one(
     assert "still here" in page
     session.refresh_from_db()
     assert session.leaf == first
+
+
+def test_a_file_of_a_session_is_named_after_it(alice_client: Client, talk: Session) -> None:
+    """01 SF-03: whatever the name holds."""
+    Session.objects.filter(pk=talk.pk).update(name='../Night "shift"\r\n/../ü')
+    response = alice_client.get(address(talk, "session_export"))
+    assert response["Content-Disposition"] == 'attachment; filename="night-shift-u.jsonl"'
+    Session.objects.filter(pk=talk.pk).update(name="…", title="")
+    response = alice_client.get(address(talk, "session_export"))
+    assert response["Content-Disposition"] == 'attachment; filename="session.jsonl"'

@@ -9,8 +9,10 @@ from typing import Any
 from sessions_app import entry_log
 from sessions_app.agent.hooks import Hooks
 from sessions_app.agent.models_catalogue import ModelInfo, describe_model
+from sessions_app.agent.request_guard import UNFINISHED
 from sessions_app.agent.summarizer import Summary, SummaryCancelled, SummaryFailed
 from sessions_app.core.branch_summary import BranchSummaryPlan, plan_branch_summary, token_budget
+from sessions_app.core.entries import Entry as CoreEntry
 from sessions_app.core.entries import Kind
 from sessions_app.core.navigation import speaks_for_user
 from sessions_app.models import Entry, Run
@@ -50,9 +52,14 @@ def leaving(old_leaf: Entry | None, target: Entry) -> Leaving:
 
 
 def plan_of(move: Leaving, model: ModelInfo) -> BranchSummaryPlan:
-    """What of it goes into the summary request (03 BS-09…11)."""
+    """What of it goes into the summary request (03 BS-09…11); not answers that no model would see again."""
     budget = token_budget(model.context_window, branch_summary_settings().reserve_tokens)
-    return plan_branch_summary([entry.as_core() for entry in move.entries], budget)
+    entries = [entry.as_core() for entry in move.entries]
+    return plan_branch_summary([entry for entry in entries if not _is_unfinished(entry)], budget)
+
+
+def _is_unfinished(entry: CoreEntry) -> bool:
+    return entry.role == "assistant" and (entry.message or {}).get("stopReason") in UNFINISHED
 
 
 def preparation(move: Leaving, *, wants_summary: bool, instructions: str, replace: bool, label: str) -> Json:

@@ -24,6 +24,7 @@ def texts(agent_dir: Path | None, cwd: Path, warnings: list[str] | None = None) 
 
 
 def test_agent_directory_first_then_from_the_root_down(places):
+    """06 CX-01."""
     agent_dir, cwd = places
     for directory, text in (
         (cwd, "deep"),
@@ -39,6 +40,7 @@ def test_agent_directory_first_then_from_the_root_down(places):
 
 
 def test_one_file_per_directory_by_the_order_of_names(places):
+    """06 CX-02."""
     agent_dir, cwd = places
     for name in NAMES:
         (cwd / name).write_text(name)
@@ -97,6 +99,7 @@ def test_a_huge_file_is_cut_with_a_warning(places):
 
 
 def test_a_nested_worktrees_file_stands_for_the_repositorys(tmp_path):
+    """06 §5."""
     repository = tmp_path / "repo"
     worktree = repository / "trees" / "feature"
     (repository / ".git" / "worktrees" / "feature").mkdir(parents=True)

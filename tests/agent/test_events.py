@@ -36,4 +36,5 @@ CALL = {"toolCallId": "c1", "toolName": "read"}
     ],
 )  # fmt: skip
 def test_wire_forms(event: events.LoopEvent, wire: dict[str, object]):
+    """10 §1."""
     assert event.to_wire() == wire

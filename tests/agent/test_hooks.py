@@ -39,6 +39,7 @@ def test_an_unknown_name_is_refused():
 
 @pytest.mark.parametrize("name", sorted(SPECIFIED - {"tool_call", "user_bash"}))
 def test_a_handler_that_raises_is_reported_and_the_next_one_runs(name: str):
+    """07 EX-02."""
     failures: list[HookFailure] = []
     hooks = Hooks(failures.append)
     seen: list[str] = []
@@ -52,6 +53,7 @@ def test_a_handler_that_raises_is_reported_and_the_next_one_runs(name: str):
 
 @pytest.mark.parametrize("name", ["tool_call", "user_bash"])
 def test_a_handler_that_raises_refuses_at_the_fail_closed_points(name: str):
+    """07 EX-02."""
     hooks = Hooks(lambda failure: None)
     hooks.add(name, broken)
     with pytest.raises(HookRefusalError, match="ValueError: oops"):
@@ -146,6 +148,7 @@ def test_a_result_patch_is_seen_by_the_next_handler():
 
 
 def test_provider_hooks_change_headers_in_place_and_chain_the_payload():
+    """07 §3."""
     hooks = Hooks()
     hooks.add("before_provider_headers", lambda event: event["headers"].update({"x": "1"}))
     hooks.add("before_provider_request", lambda event: {"payload": {**event["payload"], "a": 1}})

@@ -22,6 +22,7 @@ ECHO = FunctionTool("echo", echo)
 
 
 def test_a_question_and_its_answer():
+    """04 §1.1, §1.2, §1.13, §2.1; 10 §2."""
     conversation = Conversation(ScriptedProvider([[{"thinking": "hm"}, {"text": "Hello there"}]]))
     events = conversation.run("Hi")
     assert names(events) == [
@@ -46,6 +47,7 @@ def test_a_question_and_its_answer():
 
 
 def test_the_unfinished_answer_is_announced_as_pending():
+    """04 §2.1."""
     events = Conversation(ScriptedProvider([[{"text": "x"}]])).run("Hi")
     started = of_type(events, "message_start")[-1]["message"]
     assert started["stopReason"] == "pending"
@@ -53,6 +55,7 @@ def test_the_unfinished_answer_is_announced_as_pending():
 
 
 def test_a_tool_call_is_answered_and_the_model_asked_again():
+    """04 §1.1, §1.16, §2.1."""
     provider = ScriptedProvider([[{"text": "Look"}, call("echo", "c1", say="a")], [{"text": "Done"}]])
     conversation = Conversation(provider, [ECHO])
     events = conversation.run("Go")
@@ -76,6 +79,7 @@ def test_a_tool_call_is_answered_and_the_model_asked_again():
 
 
 def test_steering_comes_before_the_next_request_and_follow_ups_only_at_the_end():
+    """04 QU-01, 04 §1.17."""
     provider = ScriptedProvider([[call("echo", "c1")], [{"text": "one"}], [{"text": "two"}]])
     conversation = Conversation(provider, [ECHO])
     conversation.steering = [[], [user_message("rather this", timestamp=2)]]
@@ -88,6 +92,7 @@ def test_steering_comes_before_the_next_request_and_follow_ups_only_at_the_end()
 
 
 def test_steering_is_polled_again_after_preparing_a_turn_only_if_nothing_waits():
+    """04 QU-03, 04 §1.14."""
     provider = ScriptedProvider([[call("echo", "c1")], [{"text": "end"}]])
     conversation = Conversation(provider, [ECHO])
     conversation.steering = [[], [], [user_message("late", timestamp=2)]]
@@ -100,6 +105,7 @@ def test_steering_is_polled_again_after_preparing_a_turn_only_if_nothing_waits()
 
 
 def test_settings_of_a_prepared_turn_count_from_the_next_request():
+    """04 §2.2, §6.4."""
     provider = ScriptedProvider([[call("echo", "c1")], [{"text": "end"}]])
     conversation = Conversation(provider, [ECHO])
     conversation.arguments["prepare_turn"] = lambda: TurnSettings(provider, MODEL, (), thinking_level="high")
@@ -109,6 +115,7 @@ def test_settings_of_a_prepared_turn_count_from_the_next_request():
 
 
 def test_a_providers_error_becomes_a_message_and_ends_the_pass():
+    """04 §1.15."""
     provider = ScriptedProvider(
         [[{"text": "half"}, {"error": "overloaded", "message": "Overloaded", "retryable": True}]]
     )
@@ -128,6 +135,8 @@ def test_a_providers_error_becomes_a_message_and_ends_the_pass():
 
 
 def test_an_unexpected_failure_of_the_provider_is_an_error_message_too():
+    """04 §2.3."""
+
     class Broken:
         name = "broken"
 
@@ -141,6 +150,8 @@ def test_an_unexpected_failure_of_the_provider_is_an_error_message_too():
 
 
 def test_a_stream_without_its_end_is_an_error():
+    """04 §2.3."""
+
     class Silent:
         name = "silent"
 
@@ -153,6 +164,7 @@ def test_a_stream_without_its_end_is_an_error():
 
 
 def test_a_failing_context_or_queue_closes_the_pass_properly():
+    """04 §2.3."""
     provider = ScriptedProvider([[call("echo", "c1")], [{"text": "never"}]])
     conversation = Conversation(provider, [ECHO])
 
@@ -167,6 +179,7 @@ def test_a_failing_context_or_queue_closes_the_pass_properly():
 
 
 def test_a_stop_while_the_answer_streams_keeps_what_had_arrived():
+    """04 §6.1."""
     provider = ScriptedProvider([[{"text": "half an answer"}, {"wait_for_stop": True}]])
     conversation = Conversation(provider)
     timer = threading.Timer(0.05, conversation.stop.request)
@@ -180,6 +193,7 @@ def test_a_stop_while_the_answer_streams_keeps_what_had_arrived():
 
 
 def test_a_stop_before_the_request_sends_nothing():
+    """04 §6.1."""
     provider = ScriptedProvider([])
     conversation = Conversation(provider)
     conversation.stop.request()
@@ -210,6 +224,7 @@ def test_a_limit_is_not_announced_when_nothing_is_left_to_do():
 
 
 def test_a_turn_end_hook_can_ask_for_one_more_request_and_for_entries():
+    """04 §1.17."""
     hooks = Hooks()
     asked: list[int] = []
 
@@ -230,6 +245,7 @@ def test_a_turn_end_hook_can_ask_for_one_more_request_and_for_entries():
 
 
 def test_no_further_request_without_something_to_answer():
+    """04 §1.17."""
     hooks = Hooks()
     hooks.add("turn_end", lambda event: {"continue": True})
     provider = ScriptedProvider([[{"text": "one"}]])
@@ -238,6 +254,7 @@ def test_no_further_request_without_something_to_answer():
 
 
 def test_message_end_hooks_may_replace_what_is_stored():
+    """04 §2.2, §2.4."""
     hooks = Hooks()
     hooks.add(
         "message_end",
@@ -258,6 +275,7 @@ def test_repairs_are_told_once():
 
 
 def test_costs_are_computed_from_the_models_price():
+    """04 §8.1."""
     conversation = Conversation(
         ScriptedProvider(
             [[{"text": "x"}, {"stop_reason": "stop", "usage": {"input": 1_000_000, "output": 100_000}}]]

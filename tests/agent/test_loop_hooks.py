@@ -16,6 +16,7 @@ OF_THE_LOOP = (
 
 
 def test_each_hook_is_asked_in_its_place():
+    """04 §1.13, §1.16."""
     hooks = Hooks()
     order: list[str] = []
     for name in OF_THE_LOOP:

@@ -43,6 +43,7 @@ def test_a_model_somebody_names_gets_defaults():
 
 
 def test_costs_by_kind_of_token():
+    """04 §8.1."""
     opus = describe_model("anthropic", "claude-opus-5-5")
     cost = cost_of(
         {"input": 1_000_000, "output": 100_000, "cacheRead": 1_000_000, "cacheWrite": 1_000_000}, opus
@@ -51,6 +52,7 @@ def test_costs_by_kind_of_token():
 
 
 def test_one_hour_cache_writes_cost_twice_the_input():
+    """04 §8.1."""
     opus = describe_model("anthropic", "claude-opus-5-5")
     assert cost_of({"cacheWrite": 1_000_000, "cacheWrite1h": 400_000}, opus)["cacheWrite"] == pytest.approx(
         0.6 * 5 + 0.4 * 8
@@ -58,6 +60,7 @@ def test_one_hour_cache_writes_cost_twice_the_input():
 
 
 def test_the_highest_exceeded_tier_prices_the_whole_request():
+    """04 §8.1."""
     haiku = describe_model("anthropic", "claude-haiku-5-5")
     assert cost_of({"input": 100_000, "output": 1_000_000}, haiku)["output"] == 0.5
     assert (
@@ -67,6 +70,7 @@ def test_the_highest_exceeded_tier_prices_the_whole_request():
 
 
 def test_a_total_of_the_provider_stays():
+    """04 §8.2."""
     usage = {"input": 10, "cost": {"total": 3.0, "totalFromProvider": True}}
     assert cost_of(usage, describe_model("anthropic", "claude-opus-5"))["total"] == 3.0
 
@@ -82,6 +86,7 @@ def test_a_total_of_the_provider_stays():
     ],
 )
 def test_levels_are_clamped_to_the_next_higher_else_the_next_lower(known, wanted, used):
+    """04 §6.2."""
     assert clamp_level(wanted, ModelInfo("p", "m", "M", 1000, 100, levels=known)) == used
 
 
@@ -96,4 +101,5 @@ def test_levels_are_clamped_to_the_next_higher_else_the_next_lower(known, wanted
     ],
 )
 def test_the_answer_is_limited_to_what_fits(window, most, tokens, limit):
+    """04 §6.6."""
     assert output_limit(ModelInfo("p", "m", "M", window, most), tokens) == limit

@@ -66,6 +66,7 @@ def test_a_valid_history_is_sent_as_it_is_and_nothing_is_reported():
 
 
 def test_failed_and_stopped_answers_go_with_their_results():
+    """04 §4.1."""
     request = guard(
         user(), answer("half", call("c1"), stop="aborted"), result("c1", "aborted"),
         answer(call("c2"), stop="error"), result("c2"), user("again"),
@@ -75,6 +76,7 @@ def test_failed_and_stopped_answers_go_with_their_results():
 
 
 def test_a_retried_call_with_the_same_id_keeps_its_own_result():
+    """04 §4.1."""
     request = guard(
         user(), answer(call("c1"), stop="error"), result("c1", "old"), answer(call("c1")), result("c1", "new")
     )
@@ -82,6 +84,7 @@ def test_a_retried_call_with_the_same_id_keeps_its_own_result():
 
 
 def test_a_call_without_a_result_gets_one_before_anything_else_is_said():
+    """04 §4.2, B41."""
     request = guard(user(), answer(call("c1"), call("c2")), result("c2"), user("next"))
     assert shape(request) == ["u:Hi", "a:c1+c2", f"r:c1:{NO_RESULT}", "r:c2:ok", "u:next"]
     assert request.messages[2]["isError"]
@@ -89,6 +92,7 @@ def test_a_call_without_a_result_gets_one_before_anything_else_is_said():
 
 
 def test_what_was_said_while_tools_ran_comes_after_their_results():
+    """B43: never between."""
     note = {"role": "custom", "customType": "x", "content": "note", "display": True, "timestamp": 2}
     summary = {"role": "branchSummary", "summary": "S", "fromId": "x", "timestamp": 2}
     request = guard(user(), answer(call("c1"), call("c2")), result("c1"), note, summary, result("c2"))
@@ -113,6 +117,7 @@ def test_ids_that_occur_twice_are_told_apart():
 
 @pytest.mark.parametrize("foreign", ["call|fc_1/2", "x" * 300, "", "ünï", "a b"])
 def test_foreign_ids_are_made_well_formed_on_both_sides(foreign):
+    """04 §4.5."""
     request = guard(user(), answer(call(foreign)), result(foreign))
     call_id = request.messages[1]["content"][0]["id"]
     assert call_id == request.messages[2]["toolCallId"]
@@ -122,12 +127,14 @@ def test_foreign_ids_are_made_well_formed_on_both_sides(foreign):
 
 
 def test_long_foreign_ids_stay_different():
+    """04 §4.5."""
     ids = ["y" * 80 + "1", "y" * 80 + "2"]
     request = guard(user(), answer(*map(call, ids)), *map(result, ids))
     assert len({message.get("toolCallId") for message in request.messages}) == 3
 
 
 def test_thinking_stays_only_with_its_model_and_unchanged():
+    """04 §4.4, B12."""
     signed = {"type": "thinking", "thinking": " deep  ", "thinkingSignature": "sig"}
     redacted = {"type": "thinking", "thinking": "", "thinkingSignature": "data", "redacted": True}
     empty = {"type": "thinking", "thinking": "  "}
@@ -153,12 +160,14 @@ def test_thinking_at_the_end_of_an_answer_is_cut():
 
 
 def test_the_first_and_the_last_message_are_not_answers():
+    """B43: whatever the cut left."""
     request = guard(answer("before "), user("x"), answer("after \n"))
     assert shape(request) == [f"u:{NO_BEGINNING}", "a:before ", "u:x", "a:after \n", f"u:{GO_ON}"]
     assert shape(guard()) == [f"u:{NO_BEGINNING}"]
 
 
 def test_blank_texts_and_empty_messages_are_left_out():
+    """04 §4.7."""
     request = guard(user("  \n"), user([{"type": "text", "text": ""}, {"type": "text", "text": "x"}]),
                     answer(), answer(" "), user(None), user("y"))  # fmt: skip
     assert shape(request) == ["u:x", "u:y"]
@@ -185,6 +194,7 @@ def test_other_roles_are_told_as_the_user():
 
 
 def test_characters_that_cannot_be_sent_are_replaced_everywhere():
+    """04 §4.7, B38."""
     request = guard(
         user("a\x00b\ud83d"), answer(call("c\ud800", "na\ud800me", path="\udcff", **{"k\ud800": ["\x00"]})),
         result("c\ud800", "x\udfff"),
@@ -200,6 +210,7 @@ def test_two_halves_that_belong_together_become_their_character():
 
 
 def test_models_without_images_get_one_note_for_images_in_a_row():
+    """04 §4.6."""
     picture = image_block(png())
     request = guard(user([picture, picture, {"type": "text", "text": "x"}, picture]), images=False)
     assert shape(request) == [f"u:{content.NO_IMAGES}+x+{content.NO_IMAGES}"]
@@ -211,23 +222,27 @@ def test_models_without_images_get_one_note_for_images_in_a_row():
                base64.b64encode(png()[:20]).decode(), None]
 )  # fmt: skip
 def test_broken_images_leave_a_note(broken):
+    """04 §6.7, B39."""
     request = guard(user([{"type": "image", "data": broken, "mimeType": "image/png"}]))
     assert shape(request) == [f"u:{content.BAD_IMAGE}"]
     assert request.repairs == ["An image that cannot be read was left out."]
 
 
 def test_an_images_type_is_what_its_bytes_say():
+    """B39: a wrong type."""
     assert (
         guard(user([image_block(png(), "image/jpeg")])).messages[0]["content"][0]["mimeType"] == "image/png"
     )
 
 
 def test_too_large_images_leave_a_note():
+    """04 §6.7, B39."""
     assert shape(guard(user([image_block(png(9000, 10))]))) == [f"u:{content.LARGE_IMAGE}"]
     assert shape(guard(user([image_block(png(padding=4_000_000))]))) == [f"u:{content.LARGE_IMAGE}"]
 
 
 def test_among_many_images_each_must_be_small():
+    """B39: 25 images, one of 2162 × 322."""
     many = [image_block(png(2162, 322)), *(image_block(png(10 + n, 10)) for n in range(24))]
     request = guard(user(many))
     assert shape(request)[0].startswith(f"u:{content.LARGE_IMAGE}+image+image")
@@ -261,3 +276,17 @@ def test_nothing_that_was_given_is_changed():
     before = repr(messages)
     guard(*messages)
     assert repr(messages) == before
+
+
+def test_a_system_message_never_stands_between_a_call_and_its_result():
+    """04 §4.3: the system prompt holds it."""
+    changed = {"role": "system", "content": "", "toolsAdded": [], "timestamp": 2}
+    request = guard(user(), answer(call("c1"), call("c2")), result("c1"), changed, result("c2"), user("next"))
+    assert shape(request) == ["u:Hi", "a:c1+c2", "r:c1:ok", "r:c2:ok", "u:next"]
+    assert request.repairs == []
+
+
+def test_two_messages_of_the_user_in_a_row_stay_two_and_an_answer_without_blocks_goes():
+    """B43: what an abort before the first word, or a cut, leaves behind."""
+    request = guard(user("one"), answer(stop="aborted"), user("two"), answer(), user("three"))
+    assert shape(request) == ["u:one", "u:two", "u:three"]

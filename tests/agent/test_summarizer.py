@@ -231,3 +231,23 @@ def test_optional_usage_fields_are_kept_if_either_side_has_them() -> None:
     assert "cacheWrite1h" not in total
     assert total["cost"]["totalFromProvider"] is False
     assert add_usage({"cost": 5}, {"cost": None}) is not None
+
+
+COMPACTION_SECTIONS = [
+    "## Goal", "## Constraints & Preferences", "## Progress", "### Done", "### In Progress", "### Blocked",
+    "## Key Decisions", "## Next Steps", "## Critical Context",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("prompt", "sections"),
+    [
+        ("compaction", COMPACTION_SECTIONS),
+        ("branch_summary", COMPACTION_SECTIONS[:-1]),
+        ("turn_prefix", ["## Original Request", "## Progress So Far", "## Context Needed to Continue"]),
+    ],
+)
+def test_each_kind_of_summary_is_asked_for_in_its_sections(prompt: str, sections: list[str]) -> None:
+    """02 §5, 03 BS-12: that of a branch ends with the next steps."""
+    headings = [line for line in prompts.load(prompt).splitlines() if line.startswith("##")]
+    assert headings == sections

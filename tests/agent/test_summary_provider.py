@@ -58,7 +58,7 @@ def asking(provider: Recorder, model: ModelInfo, level: str = "high") -> Callabl
 
 
 def test_a_request_has_no_tools_no_cache_writes_and_its_own_routing_id() -> None:
-    """02 SG-06…08."""
+    """02 SG-06…08; 04 §9.2."""
     provider = Recorder()
     assert asking(provider, PLAIN)(REQUEST) == answer("summary")
     (sent,) = provider.sent

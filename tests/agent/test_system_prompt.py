@@ -20,22 +20,26 @@ EVERYTHING = {
 
 
 def test_the_order_of_the_sections():
+    """06 §4."""
     assert list(prompt_sections(tools=TOOLS, cwd="/w", **EVERYTHING)) == [
         "preamble", "tools", "rules", "docs", "addendum", "project_context", "skills", "cwd", "weather",
     ]  # fmt: skip
 
 
 def test_a_custom_prompt_replaces_preamble_tools_rules_and_docs_only():
+    """06 §4."""
     sections = prompt_sections(tools=TOOLS, cwd="/w", custom="I am custom.\n", **EVERYTHING)
     assert list(sections) == ["preamble", "addendum", "project_context", "skills", "cwd", "weather"]
     assert sections["preamble"] == "I am custom."
 
 
 def test_each_section_but_the_preamble_has_a_tag_of_its_name():
+    """06 §4."""
     assert render_sections({"preamble": "Hi.", "cwd": "/w"}) == "Hi.\n\n<cwd>\n/w\n</cwd>"
 
 
 def test_skills_are_listed_only_with_a_tool_to_open_them():
+    """06 §9."""
     assert "skills" not in prompt_sections(tools=create_tools(("ls",)), cwd="/w", skills="Skills.")
 
 
@@ -46,6 +50,7 @@ def test_context_files_are_rendered_with_their_path():
 
 
 def test_the_order_of_tools_changes_nothing():
+    """04 §9.3."""
     assert build_system_prompt(tools=TOOLS, cwd="/w") == build_system_prompt(tools=TOOLS[::-1], cwd="/w")
 
 

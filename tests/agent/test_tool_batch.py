@@ -11,6 +11,7 @@ import pytest
 from sessions_app.agent import tool_batch
 from sessions_app.agent.events import ToolStarted
 from sessions_app.agent.hooks import Hooks
+from sessions_app.agent.loop import Limits
 from sessions_app.agent.providers.scripted import ScriptedProvider
 from sessions_app.agent.sandboxes.base import SandboxError
 from sessions_app.agent.tools.base import ToolError
@@ -36,6 +37,7 @@ def converse(*steps: Any, tools: Any, **settings: Any) -> Conversation:
 
 
 def test_calls_run_at_the_same_time_and_results_keep_the_order_of_the_calls():
+    """04 TX-01, TX-02."""
     together = threading.Barrier(3, timeout=5)
 
     def meet(arguments: dict[str, Any], stop: Any, on_update: Any) -> str:
@@ -55,6 +57,7 @@ def test_calls_run_at_the_same_time_and_results_keep_the_order_of_the_calls():
 
 
 def test_one_sequential_tool_makes_the_whole_batch_sequential():
+    """04 TX-01."""
     running: list[str] = []
 
     def alone(arguments: dict[str, Any], stop: Any, on_update: Any) -> str:
@@ -88,6 +91,7 @@ def test_partial_results_arrive_while_the_tool_runs():
 
 
 def test_updates_after_the_end_are_ignored():
+    """04 TX-05."""
     sinks: list[Any] = []
 
     def remember(arguments: dict[str, Any], stop: Any, on_update: Any) -> str:
@@ -104,6 +108,8 @@ def test_updates_after_the_end_are_ignored():
 
 
 def test_every_kind_of_failure_is_a_result_the_model_can_read():
+    """04 TX-03, TX-05."""
+
     def fail(error: Exception) -> FunctionTool:
         def raising(arguments: dict[str, Any], stop: Any, on_update: Any) -> str:
             raise error
@@ -138,6 +144,7 @@ def test_every_kind_of_failure_is_a_result_the_model_can_read():
 
 
 def test_arguments_that_were_no_json_are_refused():
+    """04 TX-03."""
     conversation = converse(tools=[FunctionTool("any", lambda *_: "never")])
     batch = tool_batch.ToolBatch(
         calls=[{"id": "a", "name": "any", "arguments": {}, "malformedArguments": '{"path": "/tm'}],
@@ -149,6 +156,7 @@ def test_arguments_that_were_no_json_are_refused():
 
 
 def test_a_hook_may_change_arguments_or_refuse():
+    """04 TX-04, TX-05."""
     hooks = Hooks()
 
     def check(event: dict[str, Any]) -> dict[str, Any] | None:
@@ -168,6 +176,7 @@ def test_a_hook_may_change_arguments_or_refuse():
 
 
 def test_a_hook_that_raises_refuses_the_call():
+    """04 TX-03."""
     failures: list[Any] = []
     hooks = Hooks(failures.append)
 
@@ -187,6 +196,7 @@ def test_a_hook_that_raises_refuses_the_call():
 
 
 def test_a_result_hook_patches_and_new_content_drops_the_details():
+    """04 TX-06."""
     hooks = Hooks()
     hooks.add("tool_result", lambda event: {"content": [{"type": "text", "text": "redacted"}]})
     tool = FunctionTool("echo", lambda *_: text_result("key", details={"diff": "key"}))
@@ -197,6 +207,7 @@ def test_a_result_hook_patches_and_new_content_drops_the_details():
 
 
 def test_a_batch_ends_the_pass_only_if_all_its_results_ask_for_it():
+    """04 TX-07."""
     last = FunctionTool("last", lambda *_: text_result("bye", terminate=True))
     echo = FunctionTool("echo", lambda *_: "x")
     both = converse(call("last", "a"), call("echo", "b"), tools=[last, echo])
@@ -208,6 +219,7 @@ def test_a_batch_ends_the_pass_only_if_all_its_results_ask_for_it():
 
 
 def test_calls_of_a_cut_off_answer_are_not_carried_out():
+    """04 TX-08."""
     ran: list[int] = []
     tool = FunctionTool("echo", lambda *_: ran.append(1) or "x")
     conversation = converse(call("echo", "a"), call("echo", "b"), {"stop_reason": "length"}, tools=[tool])
@@ -218,6 +230,7 @@ def test_calls_of_a_cut_off_answer_are_not_carried_out():
 
 
 def test_calls_of_a_failed_answer_get_results_too():
+    """04 TX-03."""
     conversation = Conversation(
         ScriptedProvider([[call("echo", "a"), {"error": "server", "message": "boom"}]])
     )
@@ -227,6 +240,7 @@ def test_calls_of_a_failed_answer_get_results_too():
 
 
 def test_a_stop_ends_running_calls_and_spares_the_others(monkeypatch):
+    """04 TX-03, 04 §6.1."""
     monkeypatch.setattr(tool_batch, "MAX_PARALLEL_CALLS", 2)
     started = threading.Semaphore(0)
 
@@ -255,6 +269,7 @@ def test_a_stop_ends_running_calls_and_spares_the_others(monkeypatch):
 
 
 def test_a_stop_between_preparation_and_execution_prevents_the_call():
+    """04 TX-03."""
     hooks = Hooks()
     ran: list[int] = []
     conversation = converse(
@@ -304,6 +319,7 @@ def test_closing_the_generator_ends_the_tools():
 
 @pytest.mark.parametrize("count", [1, 20])
 def test_any_number_of_calls_gets_as_many_results(count):
+    """04 TX-03."""
     conversation = converse(
         *(call("echo", str(n)) for n in range(count)), tools=[FunctionTool("echo", lambda *_: "x")]
     )
@@ -313,6 +329,7 @@ def test_any_number_of_calls_gets_as_many_results(count):
 
 
 def test_results_hold_only_text_that_can_be_stored_and_images_that_can_be_shown():
+    """04 TX-06, B35, B38."""
     odd = text_result("a\x00b\udcff", details={"name\ud800": ["\x00"]})
     odd.content.extend([image_block(picture("BMP"), "image/bmp"), image_block("nonsense")])
     conversation = converse(call("odd", "a"), tools=[FunctionTool("odd", lambda *_: odd)])
@@ -332,3 +349,68 @@ def test_a_call_that_gets_no_thread_gets_a_result_all_the_same(monkeypatch):
     monkeypatch.setattr(threading.Thread, "start", refuse)
     conversation.run("Go")
     assert result_texts(conversation) == ["RuntimeError: can't start new thread"]
+
+
+def test_tools_wait_for_one_another_where_that_is_configured():
+    """04 TX-01."""
+    running: list[str] = []
+
+    def alone(arguments: dict[str, Any], stop: Any, on_update: Any) -> str:
+        running.append("in")
+        time.sleep(0.02)
+        running.append("out")
+        return "ok"
+
+    calls = [call("free", "a"), call("free", "b")]
+    converse(*calls, tools=[FunctionTool("free", alone)], sequential_tools=True).run("Go")
+    assert running == ["in", "out"] * 2
+
+
+def test_arguments_that_a_hook_changed_are_not_checked_again():
+    """04 TX-04."""
+    hooks = Hooks()
+    hooks.add("tool_call", lambda event: event["input"].update(path=5))
+    strict = FunctionTool(
+        "strict",
+        lambda arguments, *_: f"path {arguments['path']}",
+        parameters={"type": "object", "properties": {"path": {"type": "string"}}},
+    )
+    conversation = converse(call("strict", "a", path="f"), tools=[strict], hooks=hooks)
+    conversation.run("Go")
+    assert result_texts(conversation) == ["path 5"]
+
+
+def test_a_refusal_may_end_the_pass():
+    """04 TX-04, TX-07."""
+    hooks = Hooks()
+    hooks.add("tool_call", lambda event: {"block": True, "reason": "Enough.", "terminate": True})
+    conversation = converse(call("echo", "a"), tools=[FunctionTool("echo", lambda *_: "x")], hooks=hooks)
+    conversation.run("Go")
+    assert result_texts(conversation) == ["Enough."]
+    assert len(conversation.provider.requests) == 1
+
+
+def test_a_result_hook_may_give_new_details_with_its_content_and_one_that_raises_is_passed_over():
+    """04 TX-06, TX-03: still one result."""
+    hooks = Hooks(lambda failure: None)
+    patch = {"content": [{"type": "text", "text": "short"}], "details": {"cut": True}, "isError": True}
+    hooks.add("tool_result", lambda event: patch)
+    hooks.add("tool_result", lambda event: event["nothing"])
+    conversation = converse(call("echo", "a"), tools=[FunctionTool("echo", lambda *_: "long")], hooks=hooks)
+    conversation.run("Go")
+    (message,) = results(conversation)
+    assert (message["content"], message["details"], message["isError"]) == (
+        [{"type": "text", "text": "short"}],
+        {"cut": True},
+        True,
+    )
+
+
+def test_what_a_tool_spent_is_stored_with_its_result_and_counts():
+    """04 §8.2."""
+    usage = {"input": 10, "output": 5, "cost": {"total": 0.5}}
+    tool = FunctionTool("ask", lambda *_: text_result("x", usage=usage))
+    conversation = converse(call("ask", "a"), tools=[tool], limits=Limits(max_cost=0.4))
+    events = conversation.run("Go")
+    assert results(conversation)[0]["usage"] == usage
+    assert of_type(events, "limit_reached")[0]["kind"] == "cost"

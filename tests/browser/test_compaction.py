@@ -125,6 +125,7 @@ def violations(page: Page) -> list[str]:
 
 
 def test_a_branch_is_compacted_with_a_focus_after_saying_what_will_happen(page: Page) -> None:
+    """02 §13."""
     talk(page)
     page.get_by_role("button", name="Compact", exact=True).click()
     dialog = page.get_by_role("dialog", name="Compact this branch")
@@ -163,6 +164,7 @@ def test_nothing_to_compact_is_said_before_anything_is_asked(page: Page) -> None
 
 
 def test_a_compaction_can_be_cancelled_and_words_sent_meanwhile_are_delivered(page: Page) -> None:
+    """02 §13, B18."""
     talk(page)
     compact(page, "never ends")
     expect(page.locator("#run-status")).to_contain_text(re.compile(r"Compacting · \d+ s"))
@@ -180,6 +182,7 @@ def test_a_compaction_can_be_cancelled_and_words_sent_meanwhile_are_delivered(pa
 
 
 def test_a_failed_compaction_says_that_nothing_was_changed_and_can_be_tried_again(page: Page) -> None:
+    """02 §13."""
     talk(page)
     compact(page, "breaks down")
     notice = page.locator("#run-notice")
@@ -381,6 +384,7 @@ def test_letters_do_nothing_once_they_are_switched_off(page: Page) -> None:
 
 
 def test_an_exported_session_is_imported_back_with_all_its_branches(page: Page, tmp_path: Path) -> None:
+    """01 IO-04."""
     talk(page)
     compact(page)
     expect(cards(page)).to_have_count(1)

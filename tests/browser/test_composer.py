@@ -23,6 +23,7 @@ def driver(server: Up) -> Iterator[StreamDriver]:
 def test_words_written_while_others_are_on_their_way_go_next(
     page: Page, server: Up, driver: StreamDriver
 ) -> None:
+    """B36."""
     address = f"{server.address}/s/{driver('session')}/"
     driver("entry", "user", "The question")
     driver("begin")

@@ -75,6 +75,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory):  # type: ignore[no-untype
 def test_nothing_of_a_hostile_session_runs_or_leads_away(
     context: BrowserContext, hostile: tuple[Up, list[str]]
 ) -> None:
+    """B52."""
     up, (key, _) = hostile
     page = context.new_page()
     sign_in(page, up.link)

@@ -39,6 +39,7 @@ def with_faults(seed: int, *faults: Fault) -> Plan:
 
 
 def test_pages_that_sleep_reload_or_lose_the_network_end_with_the_stored_text(place: Arena) -> None:
+    """B30, B31."""
     faults = [
         Fault("second tab", 0.4),
         Fault("freeze", 0.8, lasts=1.5),

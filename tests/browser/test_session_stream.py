@@ -71,6 +71,7 @@ def test_an_answer_grows_and_its_entry_takes_its_place(
 
 
 def test_draft_and_focus_stay_where_they_are(page: Page, session: str, driver: StreamDriver) -> None:
+    """B36."""
     composer = page.locator("prompt-composer textarea, form textarea").first
     composer.fill("half a thought")
     composer.focus()
@@ -139,6 +140,7 @@ def test_another_branch_replaces_the_transcript(page: Page, session: str, driver
 def test_a_dead_socket_is_found_when_the_page_is_looked_at(
     page: Page, server: Up, driver: StreamDriver
 ) -> None:
+    """B30."""
     sockets: list[bool] = []
 
     def swallow(route: WebSocketRoute) -> None:

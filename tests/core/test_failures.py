@@ -59,7 +59,7 @@ SPENT = [
 
 @pytest.mark.parametrize("text", OVERFLOW)
 def test_too_much_context_is_an_overflow_and_never_retried(text: str) -> None:
-    """04 §7 overflow patterns."""
+    """04 §7 overflow patterns; 04 §7.7."""
     assert is_overflow(text)
     assert not is_transient(text)
 
@@ -87,11 +87,12 @@ def test_an_empty_purse_is_never_retried(text: str) -> None:
     ],
 )
 def test_throttling_that_speaks_of_tokens_is_no_overflow(text: str) -> None:
-    """BUGS B10."""
+    """BUGS B10; 04 §7.7."""
     assert not is_overflow(text)
 
 
 @pytest.mark.parametrize("text", ["invalid api key", "model 5003 not found", "image 14130 is broken", ""])
 def test_other_faults_are_neither(text: str) -> None:
+    """04 RT-02: numbers stand alone."""
     assert not is_overflow(text)
     assert not is_transient(text)

@@ -119,5 +119,5 @@ def test_a_tool_result_of_the_limit_is_whole() -> None:
     ],
 )
 def test_a_users_command_reads_as_text(fields: Json, text: str) -> None:
-    """05 §8."""
+    """05 §8; 05 §8.3."""
     assert bash_text({"role": "bashExecution", "command": "ls", **fields}) == text

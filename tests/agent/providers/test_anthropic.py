@@ -136,6 +136,7 @@ class TestAnthropic(ProviderContract):
          ("model_context_window_exceeded", "length"), ("tool_use", "toolUse")],
     )  # fmt: skip
     def test_stop_reasons(self, raw: str, stored: str):
+        """04 §6.8."""
         message = self.play(events(START, *text_block(0, "x"), end(raw), STOP))[-1].message
         assert message is not None
         assert (message["stopReason"], message["rawStopReason"]) == (stored, raw)
@@ -144,6 +145,7 @@ class TestAnthropic(ProviderContract):
         ("raw", "kind"), [("refusal", "refused"), ("sensitive", "refused"), ("whim", "protocol")]
     )
     def test_refusals_and_unknown_reasons_are_errors(self, raw: str, kind: str):
+        """04 §6.8."""
         error = self.fault(Wire(pieces=[events(START, *text_block(0, "x"), end(raw), STOP).encode()]))
         assert error.kind == kind
         assert not error.retryable
@@ -201,12 +203,14 @@ class TestAnthropic(ProviderContract):
         assert wire.sent[0]["headers"]["x-api-key"] == "secret-key"
 
     def test_nothing_is_retried_by_the_library(self):
+        """04 RT-06."""
         wire = Wire(pieces=[b"{}"], status=529)
         self.fault(wire)
         assert len(wire.sent) == 1
 
 
 def test_a_named_image_is_left_out_and_the_request_made_again():
+    """B39."""
     sent: list[Json] = []
 
     def answer(received: httpx2.Request) -> httpx2.Response:

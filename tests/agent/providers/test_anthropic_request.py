@@ -67,6 +67,7 @@ def body(model: str, level: str, **fields: Any) -> Json:
     ],
 )
 def test_thinking_by_model_and_level(model: str, level: str, thinking: Json | None, effort: str | None):
+    """04 §6.5."""
     built = body(model, level)
     assert built.get("thinking") == thinking
     assert built.get("output_config") == (None if effort is None else {"effort": effort})
@@ -80,6 +81,7 @@ def test_a_model_that_always_thinks_is_asked_for_little_when_off_is_wanted():
 
 
 def test_a_budget_leaves_room_for_the_answer_or_is_not_asked_for():
+    """04 §6.5."""
     assert "thinking" not in body("claude-haiku-4-5", "low", max_tokens=1500)
     assert body("claude-haiku-4-5", "high", max_tokens=3000)["thinking"]["budget_tokens"] == 1976
 
@@ -107,6 +109,7 @@ def test_redacted_thinking_goes_back_as_it_came():
 
 
 def test_images_of_failed_calls_follow_all_results_with_a_caption():
+    """04 §4.7."""
     built = build_messages(
         [
             user(),
@@ -123,6 +126,8 @@ def test_images_of_failed_calls_follow_all_results_with_a_caption():
 
 
 def test_cache_markers_by_retention():
+    """04 §9.1, §9.2."""
+
     def markers(**options: Any) -> list[Any]:
         built = body("claude-opus-5", "off", options=options)
         return [
@@ -136,6 +141,7 @@ def test_cache_markers_by_retention():
 
 
 def test_the_order_of_tools_does_not_change_the_request():
+    """04 §9.3."""
     tools = (ToolSpec("b", "B", {}), ToolSpec("a", "A", {}))
     assert body("claude-opus-5", "off", tools=tools) == body("claude-opus-5", "off", tools=tools[::-1])
     assert [tool["name"] for tool in body("claude-opus-5", "off", tools=tools)["tools"]] == ["a", "b"]

@@ -17,6 +17,7 @@ from tests.agent.sandboxes.workspace import Workspace
 
 
 def test_both_outputs_arrive_in_order(workspace: Workspace) -> None:
+    """05 §6.4."""
     ended, output, _ = workspace.run("for i in 1 2 3; do echo out$i; echo err$i >&2; done")
     assert ended.exit_code == 0
     assert output == b"out1\nerr1\nout2\nerr2\nout3\nerr3\n"
@@ -27,16 +28,19 @@ def test_both_outputs_arrive_in_order(workspace: Workspace) -> None:
     [("exit 7", 7), ("kill -9 $$", 137), ("kill -TERM $$", 143), ("no-such-program-here", 127)],
 )
 def test_the_exit_code_is_that_of_the_shell(workspace: Workspace, command: str, code: int) -> None:
+    """05 §6.5."""
     assert workspace.run(command)[0].exit_code == code
 
 
 def test_a_background_child_does_not_hold_the_command(workspace: Workspace) -> None:
+    """05 §6.7."""
     ended, output, seconds = workspace.run("sleep 300 & echo done")
     assert (ended.exit_code, output, ended.lingering) == (0, b"done\n", True)
     assert seconds < 5
 
 
 def test_a_talking_background_child_does_not_hold_the_command_either(workspace: Workspace) -> None:
+    """05 §6.7."""
     ended, output, seconds = workspace.run("(while :; do echo x; sleep 0.01; done) & echo done")
     assert ended.exit_code == 0
     assert b"done" in output
@@ -50,6 +54,7 @@ def test_a_command_that_closes_its_output_is_waited_for(workspace: Workspace) ->
 
 
 def test_standard_input_is_closed(workspace: Workspace) -> None:
+    """05 §6.2."""
     ended, output, seconds = workspace.run("cat; read line || echo nothing")
     assert (ended.exit_code, output) == (0, b"nothing\n")
     assert seconds < 2
@@ -58,6 +63,7 @@ def test_standard_input_is_closed(workspace: Workspace) -> None:
 def test_a_command_sees_no_variable_of_the_server(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """B55."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
     monkeypatch.setenv("DATABASE_URL", "postgres://user:secret@host/db")
     monkeypatch.setenv("LANG", "de_DE.UTF-8")
@@ -71,6 +77,7 @@ def test_a_command_sees_no_variable_of_the_server(
 
 
 def test_session_variables_are_read_anew_for_each_command(workspace: Workspace) -> None:
+    """05 §6.3."""
     numbers = iter(range(10))
     sandbox = workspace.sandbox(session_env=lambda: {"AGENTWEB_LEVEL": str(next(numbers))})
     heard: list[bytes] = []
@@ -81,14 +88,17 @@ def test_session_variables_are_read_anew_for_each_command(workspace: Workspace) 
 
 
 def test_the_prefix_runs_before_each_command(workspace: Workspace) -> None:
+    """05 §6.2."""
     assert workspace.run("echo $greeting", command_prefix="greeting=hello")[1] == b"hello\n"
 
 
 def test_the_operator_may_name_another_shell(workspace: Workspace) -> None:
+    """05 §6.2."""
     assert workspace.run("echo $0", shell="/bin/sh")[1] == b"/bin/sh\n"
 
 
 def test_the_operators_ceiling_applies_without_a_timeout(workspace: Workspace) -> None:
+    """05 §6.1."""
     ended, output, seconds = workspace.run("echo begun; sleep 60", max_timeout=1)
     assert ended.timed_out
     assert output == b"begun\n"
@@ -141,6 +151,7 @@ def test_after_a_stop_nothing_is_started(workspace: Workspace) -> None:
 
 
 def test_a_missing_working_folder_is_named(workspace: Workspace) -> None:
+    """05 §6.2."""
     workspace.folder.rmdir()
     with pytest.raises(SandboxError, match="work") as caught:
         workspace.run("true")

@@ -12,6 +12,7 @@ SERVER = {"PATH": "/usr/bin:/bin", "HOME": "/home/a", "SECRET_KEY": "k", "OPENAI
 
 
 def test_only_allowed_variables_pass() -> None:
+    """08 IS-05."""
     seen = command_environment(ALLOWED, {}, server=SERVER)
     assert seen["HOME"] == "/home/a"
     assert seen["LC_ALL"] == "C"

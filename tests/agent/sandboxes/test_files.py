@@ -33,6 +33,7 @@ def code_of(call: object, *arguments: object) -> str:
     "named", ["a.txt", "./a.txt", "@a.txt", "sub/../a.txt", "file://{cwd}/a.txt", "{cwd}/a.txt"]
 )
 def test_a_file_of_the_workspace_is_found_by_every_way_to_name_it(workspace: Workspace, named: str) -> None:
+    """05 §2.1."""
     path = workspace.file("a.txt", "x")
     assert workspace.sandbox().resolve(named.format(cwd=workspace.folder)) == path
 
@@ -40,6 +41,7 @@ def test_a_file_of_the_workspace_is_found_by_every_way_to_name_it(workspace: Wor
 def test_the_home_folder_can_be_named_with_a_tilde(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """05 §2.1."""
     monkeypatch.setenv("HOME", str(workspace.folder))
     path = workspace.file("a.txt", "x")
     assert workspace.sandbox().resolve("~/a.txt") == path
@@ -47,6 +49,7 @@ def test_the_home_folder_can_be_named_with_a_tilde(
 
 
 def test_unicode_spaces_stand_for_plain_ones_and_literal_names_come_first(workspace: Workspace) -> None:
+    """05 §2.1."""
     plain, literal = workspace.file("a b.txt"), workspace.file("@types/c\u00a0d.txt")
     assert workspace.sandbox().resolve("a\u00a0b.txt") == plain
     assert workspace.sandbox().resolve("@types/c\u00a0d.txt") == literal
@@ -73,6 +76,7 @@ def test_percent_signs_are_decoded_in_addresses_only(workspace: Workspace) -> No
     ],
 )
 def test_whatever_lies_outside_is_refused(workspace: Workspace, named: str) -> None:
+    """B53."""
     workspace.file("a/x")
     (workspace.folder.parent / "secret").write_text("s")
     (workspace.folder / "link").symlink_to(workspace.folder.parent)
@@ -113,6 +117,7 @@ def test_links_inside_are_followed_and_writing_keeps_them(workspace: Workspace) 
 
 
 def test_a_link_that_appears_between_check_and_use_is_not_followed(workspace: Workspace) -> None:
+    """B53."""
     secret = workspace.folder.parent / "outside"
     secret.mkdir()
     (secret / "a.txt").write_text("secret")
@@ -136,6 +141,7 @@ def test_a_link_that_appears_between_check_and_use_is_not_followed(workspace: Wo
 
 
 def test_links_swapped_all_the_time_never_show_what_lies_outside(workspace: Workspace) -> None:
+    """B53."""
     secret = workspace.folder.parent / "secret.txt"
     secret.write_text("secret")
     inside, moving = workspace.file("inside.txt", "mine"), workspace.folder / "moving.txt"

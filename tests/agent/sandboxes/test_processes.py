@@ -26,6 +26,7 @@ ESCAPES = {
 
 @pytest.mark.parametrize("command", ESCAPES.values(), ids=ESCAPES.keys())
 def test_a_stop_leaves_no_process_behind(workspace: Workspace, command: str) -> None:
+    """05 §6.6, B44."""
     ended, _, seconds = workspace.run(command, stop_after=0.3)
     assert ended.stopped
     assert ended.exit_code is None
@@ -35,6 +36,7 @@ def test_a_stop_leaves_no_process_behind(workspace: Workspace, command: str) -> 
 
 
 def test_a_timeout_leaves_no_process_of_the_command_behind(workspace: Workspace) -> None:
+    """05 §6.6, B44."""
     ended, _, seconds = workspace.run("(setsid sleep 600 &); sleep 600", timeout=0.2)
     assert ended.timed_out
     assert workspace.living() == []
@@ -58,6 +60,7 @@ def test_kill_all_ends_background_processes_and_counts_them(workspace: Workspace
 
 
 def test_another_process_can_end_the_processes_of_a_run_whose_worker_died(workspace: Workspace) -> None:
+    """05 §6.9, B44."""
     workspace.run("setsid sleep 600 &")
     assert processes.kill_marked(workspace.marker) == 1
     assert processes.living(workspace.marker) == []

@@ -61,4 +61,5 @@ def test_a_long_wrong_value_is_not_repeated_in_full() -> None:
 
 
 def test_half_characters_are_replaced() -> None:
+    """B38."""
     assert prepared("bash", {"command": "echo \ud83d"}) == {"command": "echo \ufffd"}

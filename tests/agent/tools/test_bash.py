@@ -19,6 +19,7 @@ from tests.agent.sandboxes.workspace import Workspace, text_of
 
 
 def test_the_output_comes_back(workspace: Workspace) -> None:
+    """05 §6.4."""
     result = workspace.call("bash", command="echo out; echo err >&2")
     assert text_of(result) == "out\nerr"
     assert not result.is_error
@@ -27,6 +28,7 @@ def test_the_output_comes_back(workspace: Workspace) -> None:
 
 
 def test_a_failure_is_an_error_with_output_and_code(workspace: Workspace) -> None:
+    """05 §6.5."""
     result = workspace.call("bash", command="echo before; exit 3")
     assert text_of(result) == "before\n\nThe command exited with code 3."
     assert result.is_error
@@ -35,17 +37,20 @@ def test_a_failure_is_an_error_with_output_and_code(workspace: Workspace) -> Non
 
 
 def test_no_output_is_said(workspace: Workspace) -> None:
+    """05 §6.5."""
     assert text_of(workspace.call("bash", command="true")) == "(no output)"
 
 
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), 2147484])
 def test_an_impossible_timeout_is_refused(workspace: Workspace, timeout: float) -> None:
+    """05 §6.1."""
     with pytest.raises(ToolError, match="timeout must be"):
         workspace.call("bash", command="touch ran", timeout=timeout)
     assert not (workspace.folder / "ran").exists()
 
 
 def test_a_timeout_keeps_the_output_so_far(workspace: Workspace) -> None:
+    """05 §6.6."""
     result = workspace.call("bash", command="echo begun; sleep 60", timeout=1)
     assert text_of(result) == "begun\n\nThe command was ended after 1 s: its time was up."
     assert result.is_error
@@ -53,6 +58,7 @@ def test_a_timeout_keeps_the_output_so_far(workspace: Workspace) -> None:
 
 
 def test_a_stop_keeps_the_output_so_far(workspace: Workspace) -> None:
+    """05 §6.6, B44."""
     stop = StopSignal()
     threading.Timer(1, stop.request).start()
     with pytest.raises(ToolError) as caught:
@@ -72,6 +78,7 @@ def test_a_stop_before_the_start_starts_nothing(workspace: Workspace) -> None:
 
 
 def test_too_many_lines_leave_the_last_ones_and_a_file_with_all(workspace: Workspace) -> None:
+    """05 §1.9, §6.8."""
     result = workspace.call("bash", command="seq 3000")
     text = text_of(result)
     path = Path(result.details["fullOutputPath"])
@@ -92,6 +99,7 @@ def test_more_than_memory_keeps_is_counted_and_written_as_a_whole(workspace: Wor
 
 
 def test_of_one_endless_line_the_end_is_shown(workspace: Workspace) -> None:
+    """05 §1.7."""
     result = workspace.call("bash", command="head -c 5000000 /dev/zero | tr '\\0' x; printf END")
     assert "xEND\n\n[The last 50.0KB of line 1 are shown. All of it: " in text_of(result)
     assert len(text_of(result)) < 51500
@@ -116,6 +124,7 @@ def test_progress_that_was_drawn_over_does_not_count(workspace: Workspace) -> No
     "command", ["printf 'a\\0b'", "head -c 3000 /dev/urandom", "printf '\\033]0;t\\007\\355\\240\\275'"]
 )
 def test_any_output_can_be_stored(workspace: Workspace, command: str) -> None:
+    """B35, B50."""
     text = text_of(workspace.call("bash", command=command))
     text.encode()
     assert "\0" not in text
@@ -123,6 +132,7 @@ def test_any_output_can_be_stored(workspace: Workspace, command: str) -> None:
 
 
 def test_partial_results_come_every_100_ms_and_replace_one_another(workspace: Workspace) -> None:
+    """05 §1.5, §6.4."""
     workspace.call("bash", command="for i in 1 2 3 4; do echo $i; sleep 0.15; done")
     texts = [text_of(update) for update in workspace.updates]
     assert 2 <= len(texts) <= 6
@@ -137,12 +147,14 @@ def test_a_flood_gives_few_and_short_partial_results(workspace: Workspace) -> No
 
 
 def test_background_processes_do_not_hold_the_tool(workspace: Workspace) -> None:
+    """05 §6.7."""
     started = time.monotonic()
     assert text_of(workspace.call("bash", command="sleep 300 & echo done")) == "done"
     assert time.monotonic() - started < 5
 
 
 def test_that_only_background_processes_were_left_is_said(workspace: Workspace) -> None:
+    """05 §6.6."""
     chatter = "(while :; do echo x; sleep 0.02; done) & exit 0"
     result = workspace.call("bash", command=chatter, timeout=1.2)
     assert result.is_error

@@ -28,6 +28,7 @@ def refusal(text: str, *edits: tuple[str, str]) -> str:
 
 
 def test_a_place_is_replaced_and_the_change_told(workspace: Workspace) -> None:
+    """05 ED-09."""
     path = workspace.file("a.py", "one\ntwo\nthree\n")
     result = workspace.call("edit", path="a.py", edits=[{"oldText": "two", "newText": "zwei\ndrei"}])
     assert path.read_text() == "one\nzwei\ndrei\nthree\n"
@@ -159,7 +160,7 @@ def test_when_one_edit_needs_the_fuzzy_view_all_use_it() -> None:
     ],
 )
 def test_line_endings_stay_what_they_are(text: str, edit: tuple[str, str], expected: str) -> None:
-    """ED-03, ED-07"""
+    """ED-03, ED-07; B47."""
     assert edited(text, edit) == expected
 
 
@@ -177,7 +178,7 @@ def test_no_pair_of_cr_and_lf_arises_by_accident(text: str, edit: tuple[str, str
 
 
 def test_the_byte_order_mark_and_bytes_that_are_no_text_are_kept(workspace: Workspace) -> None:
-    """ED-03"""
+    """ED-03; B47."""
     path = workspace.file("f", b"\xef\xbb\xbffirst\r\n\xff\xfe\tx\r\nlast")
     workspace.call("edit", path="f", edits=[{"oldText": "last", "newText": "z"}])
     assert path.read_bytes() == b"\xef\xbb\xbffirst\r\n\xff\xfe\tx\r\nz"
@@ -257,7 +258,7 @@ TEXT = st.lists(st.tuples(LINE, st.sampled_from(["\n", "\r\n"])), max_size=8).ma
 
 @given(before=TEXT, after=TEXT, new=st.text(st.sampled_from('xy\n "'), max_size=6))
 def test_what_is_not_replaced_keeps_its_bytes(before: str, after: str, new: str) -> None:
-    """ED-06, ED-07, exactly and in the fuzzy view."""
+    """ED-06, ED-07, exactly and in the fuzzy view; B47."""
     for there in ("QQQ\n", "“Q”\n"):
         result = edited(
             f"{before}{there}{after}", (there.strip().replace("“", '"').replace("”", '"'), new + "!")

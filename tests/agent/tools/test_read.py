@@ -23,6 +23,7 @@ def read(workspace: Workspace, **arguments: object) -> str:
 
 @pytest.mark.parametrize("content", ["a\nb\n", "a\nb", "", "\n", "\ufeffa\n", "a\r\nb\r\n", "a\rb"])
 def test_a_text_comes_as_it_is(workspace: Workspace, content: str) -> None:
+    """05 §3.1, §3.7."""
     workspace.file("f", content)
     result = workspace.call("read", path="f")
     assert text_of(result) == content
@@ -30,6 +31,7 @@ def test_a_text_comes_as_it_is(workspace: Workspace, content: str) -> None:
 
 
 def test_a_part_is_read_with_offset_and_limit(workspace: Workspace) -> None:
+    """05 §3.3, §3.7."""
     workspace.file("f", "1\n2\n3\n4\n5\n")
     assert read(workspace, path="f", offset=4) == "4\n5\n"
     assert read(workspace, path="f", offset=0, limit=5) == "1\n2\n3\n4\n5\n"
@@ -41,6 +43,7 @@ def test_a_part_is_read_with_offset_and_limit(workspace: Workspace) -> None:
 
 
 def test_beyond_the_end_is_an_error_with_the_number_of_lines(workspace: Workspace) -> None:
+    """05 §3.5."""
     workspace.file("f", "1\n2\n3")
     workspace.file("empty")
     with pytest.raises(ToolError, match=r"offset=4 is beyond the end: f has 3 lines\."):
@@ -51,6 +54,7 @@ def test_beyond_the_end_is_an_error_with_the_number_of_lines(workspace: Workspac
 
 
 def test_too_many_lines_are_cut_with_a_notice(workspace: Workspace) -> None:
+    """05 §1.9, §3.2."""
     workspace.file("f", "".join(f"{number}\n" for number in range(1, 5001)))
     result = workspace.call("read", path="f", offset=11)
     assert text_of(result).startswith("11\n12\n")
@@ -60,6 +64,7 @@ def test_too_many_lines_are_cut_with_a_notice(workspace: Workspace) -> None:
 
 
 def test_too_many_bytes_are_cut_with_the_limit_named(workspace: Workspace) -> None:
+    """05 §3.2."""
     workspace.file("f", ("é" * 50 + "\n") * 1000)
     text = read(workspace, path="f")
     assert text.endswith("[Lines 1-506 of 1000 are shown (limit 50.0KB). Read on with offset=507.]")
@@ -67,6 +72,7 @@ def test_too_many_bytes_are_cut_with_the_limit_named(workspace: Workspace) -> No
 
 
 def test_reading_on_by_the_notices_gives_the_whole_file(workspace: Workspace) -> None:
+    """05 §3.2."""
     content = "".join(f"line {number} {'x' * (number % 90)}\n" for number in range(7000))
     workspace.file("f", content)
     parts, offset = [], 1
@@ -82,6 +88,7 @@ def test_reading_on_by_the_notices_gives_the_whole_file(workspace: Workspace) ->
 
 
 def test_a_line_that_is_too_long_is_only_measured(workspace: Workspace) -> None:
+    """05 §3.4."""
     workspace.file("a b.js", "short\n" + "x" * 5_000_000 + "\nend\n")
     result = workspace.call("read", path="a b.js", offset=2)
     assert text_of(result) == (
@@ -95,6 +102,7 @@ def test_a_line_that_is_too_long_is_only_measured(workspace: Workspace) -> None:
 
 
 def test_a_huge_file_is_read_in_bounded_memory_and_time(workspace: Workspace) -> None:
+    """05 §3.7."""
     path = workspace.file("f")
     os.truncate(path, 400_000_000)  # without using the disk
     started = time.monotonic()
@@ -103,6 +111,7 @@ def test_a_huge_file_is_read_in_bounded_memory_and_time(workspace: Workspace) ->
 
 
 def test_what_is_no_text_is_shown_safely(workspace: Workspace) -> None:
+    """05 §3.7."""
     workspace.file("f", b"a\0b\x1b[31m\xff\xc3\n")
     assert read(workspace, path="f") == "a␀b␛[31m\ufffd\ufffd\n"
 
@@ -132,6 +141,7 @@ def test_pipes_devices_folders_and_missing_files_are_refused(workspace: Workspac
     ],
 )
 def test_spellings_of_macos_are_tried(workspace: Workspace, there: str, named: str) -> None:
+    """05 §2.2."""
     workspace.file(there, "found")
     assert read(workspace, path=named) == "found"
 
@@ -145,6 +155,7 @@ def picture(size: tuple[int, int], kind: str, *, noise: bool = False) -> bytes:
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP"])
 def test_an_image_of_a_known_kind_is_passed_on_unchanged(workspace: Workspace, kind: str) -> None:
+    """05 §3.6, 04 §6.7."""
     content = picture((40, 30), kind)
     workspace.file("named.txt", content)
     text, image = workspace.call("read", path="named.txt").content
@@ -154,6 +165,7 @@ def test_an_image_of_a_known_kind_is_passed_on_unchanged(workspace: Workspace, k
 
 
 def test_a_bitmap_is_converted(workspace: Workspace) -> None:
+    """05 §3.6, 04 §6.7."""
     workspace.file("a.bmp", picture((40, 30), "BMP"))
     text, image = workspace.call("read", path="a.bmp").content
     assert text["text"] == "[Image, image/png, 40×30, converted from image/bmp.]"
@@ -161,6 +173,7 @@ def test_a_bitmap_is_converted(workspace: Workspace) -> None:
 
 
 def test_a_large_image_is_scaled_down(workspace: Workspace) -> None:
+    """05 §3.6, 04 §6.7."""
     workspace.file("a.png", picture((2162, 322), "PNG"))
     text, image = workspace.call("read", path="a.png").content
     assert "2000×298, scaled down from 2162×322: multiply positions by 1.08" in text["text"]
@@ -168,6 +181,7 @@ def test_a_large_image_is_scaled_down(workspace: Workspace) -> None:
 
 
 def test_a_heavy_image_becomes_one_that_fits(workspace: Workspace) -> None:
+    """04 §6.7."""
     content = picture((1800, 1800), "PNG", noise=True)
     assert len(content) > 3_400_000
     workspace.file("a.png", content + b"\0" * 4_000_000)
@@ -179,6 +193,7 @@ def test_a_heavy_image_becomes_one_that_fits(workspace: Workspace) -> None:
     "content", [b"\x89PNG\r\n\x1a\n", b"\x89PNG\r\n\x1a\nrubbish" * 50, b"GIF89a", b"\xff\xd8\xff\xe0"]
 )
 def test_an_image_that_cannot_be_used_is_only_mentioned(workspace: Workspace, content: bytes) -> None:
+    """05 §3.6, 04 §6.7."""
     workspace.file("a.png", content)
     result = workspace.call("read", path="a.png")
     assert len(result.content) == 1

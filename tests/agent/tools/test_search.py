@@ -56,6 +56,7 @@ def project(workspace: Workspace) -> Workspace:
 def test_matching_lines_are_found_in_all_files_that_are_not_ignored(
     project: Workspace, engine: type[LocalSandbox]
 ) -> None:
+    """05 §7.1."""
     result = grep(project, engine, "hello")
     assert lines(result) == [
         ".hidden/c.py:1: hello = 1",
@@ -66,6 +67,7 @@ def test_matching_lines_are_found_in_all_files_that_are_not_ignored(
 
 
 def test_options_narrow_and_widen_the_search(project: Workspace, engine: type[LocalSandbox]) -> None:
+    """05 §7.1."""
     assert lines(grep(project, engine, "HELLO\\b", ignoreCase=True, glob="*.py", path="src")) == [
         "a.py:3: def hello():",
         "a.py:4:     return 'Hello'",
@@ -78,6 +80,7 @@ def test_options_narrow_and_widen_the_search(project: Workspace, engine: type[Lo
 
 
 def test_context_is_shown_around_each_match(project: Workspace, engine: type[LocalSandbox]) -> None:
+    """05 §7.1."""
     assert lines(grep(project, engine, "def", context=1)) == [
         "src/a.py-2- ",
         "src/a.py:3: def hello():",
@@ -88,6 +91,7 @@ def test_context_is_shown_around_each_match(project: Workspace, engine: type[Loc
 def test_a_limit_is_said_only_when_a_further_match_exists(
     workspace: Workspace, engine: type[LocalSandbox]
 ) -> None:
+    """05 §7.1."""
     workspace.file("a", "x1\ny\nx2\ny\ny\ny\nx3\n")
     workspace.file("b", "y\nx4\n")
     assert lines(grep(workspace, engine, "x", limit=4)) == ["a:1: x1", "a:3: x2", "a:7: x3", "b:2: x4"]
@@ -102,6 +106,7 @@ def test_a_limit_is_said_only_when_a_further_match_exists(
 
 
 def test_long_lines_are_cut(workspace: Workspace, engine: type[LocalSandbox]) -> None:
+    """05 §1.3."""
     workspace.file("min.js", "x" * 5_000_000)
     text = text_of(grep(workspace, engine, "x+"))
     assert text == (
@@ -162,6 +167,7 @@ def test_a_malformed_pattern_is_explained(workspace: Workspace, engine: type[Loc
 
 
 def test_a_missing_or_outside_path_is_refused(workspace: Workspace, engine: type[LocalSandbox]) -> None:
+    """05 §7.1, B53."""
     with pytest.raises(ToolError, match="does not exist"):
         grep(workspace, engine, "x", path="zz")
     with pytest.raises(SandboxError, match="outside the workspace"):
@@ -186,6 +192,8 @@ def test_a_stopped_search_says_so(project: Workspace, engine: type[LocalSandbox]
 
 
 def test_find_matches_names_at_any_depth_and_paths_from_the_root(project: Workspace) -> None:
+    """05 §7.2."""
+
     def find(pattern: str, **arguments: object) -> list[str]:
         return lines(project.call("find", pattern=pattern, **arguments))
 
@@ -201,6 +209,7 @@ def test_find_matches_names_at_any_depth_and_paths_from_the_root(project: Worksp
 
 
 def test_find_ignores_case_for_patterns_in_lower_case(workspace: Workspace) -> None:
+    """05 §7.2."""
     workspace.file("README.md")
     assert text_of(workspace.call("find", pattern="readme*")) == "README.md"
 
@@ -236,3 +245,26 @@ def test_a_file_pattern_that_explodes_is_given_up(workspace: Workspace) -> None:
     with pytest.raises(ToolError, match="fewer wildcards"):
         workspace.call("find", pattern="{a,aa}" * 40 + "*[bc]")
     assert time.monotonic() - started < 20
+
+
+def test_without_a_limit_there_is_one_all_the_same(workspace: Workspace, engine: type[LocalSandbox]) -> None:
+    """05 §1.4: 100 matches, 1000 names, 500 entries; below 1 is 1."""
+    workspace.file("many", "hit\n" * 101)
+    for number in range(1001):
+        workspace.file(f"names/{number}")
+    found = grep(workspace, engine, "hit")
+    assert (len(lines(found)), found.details) == (100 + 2, {"matchLimitReached": 100})
+    assert workspace.call("find", pattern="*", path="names").details == {"resultLimitReached": 1000}
+    assert workspace.call("ls", path="names").details == {"entryLimitReached": 500}
+    assert lines(grep(workspace, engine, "hit", limit=0))[:2] == ["many:1: hit", ""]
+
+
+def test_all_notices_stand_in_one_bracket(workspace: Workspace, engine: type[LocalSandbox]) -> None:
+    """05 §7.4."""
+    workspace.file("wide", f"{'x' * 600}\n" * 3)
+    *_, empty, notice = lines(grep(workspace, engine, "x+", limit=2))
+    assert empty == ""
+    assert notice == (
+        "[the limit of 2 matches is reached; for more use limit=4 or a narrower pattern; "
+        "long lines are cut at 500 characters; read shows them whole]"
+    )

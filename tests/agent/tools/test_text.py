@@ -19,12 +19,14 @@ from sessions_app.agent.tools.truncation import byte_size, format_size, truncate
 
 
 def test_a_text_within_the_limits_stays_as_it_is() -> None:
+    """05 §1.1, §1.2."""
     for text in ("", "a", "a\n", "a\nb\n", "x" * 51200, "x\n" * 2000):
         for cut in (truncate_head(text), truncate_tail(text)):
             assert (cut.content, cut.truncated, cut.total_lines) == (text, False, len(text.splitlines()))
 
 
 def test_the_head_keeps_whole_lines() -> None:
+    """05 §1.7, §1.9."""
     cut = truncate_head("aaa\nbbb\nccc\n", max_bytes=8)
     assert (cut.content, cut.truncated_by, cut.output_lines, cut.total_lines) == ("aaa\nbbb", "bytes", 2, 3)
     cut = truncate_head("aaa\nbbb\nccc\n", max_lines=1)
@@ -32,22 +34,26 @@ def test_the_head_keeps_whole_lines() -> None:
 
 
 def test_a_first_line_that_is_too_long_leaves_nothing() -> None:
+    """05 §1.2, §1.7."""
     cut = truncate_head("x" * 51201 + "\ny")
     assert (cut.content, cut.first_line_exceeds_limit, cut.output_lines) == ("", True, 0)
 
 
 def test_the_tail_keeps_whole_lines() -> None:
+    """05 §1.7, §1.9."""
     cut = truncate_tail("aaa\nbbb\nccc\n", max_bytes=8)
     assert (cut.content, cut.truncated_by, cut.output_lines) == ("bbb\nccc", "bytes", 2)
     assert truncate_tail("a\nb\nc", max_lines=2).content == "b\nc"
 
 
 def test_of_a_last_line_that_is_too_long_the_end_is_left_on_a_character_boundary() -> None:
+    """05 §1.7."""
     cut = truncate_tail("first\n" + "é" * 100, max_bytes=11)
     assert (cut.content, cut.last_line_partial, cut.output_bytes) == ("é" * 5, True, 10)
 
 
 def test_a_newline_at_the_end_is_no_line_and_costs_nothing() -> None:
+    """05 §1.1, §1.8."""
     assert not truncate_head("x" * 51200 + "\n").truncated
     assert truncate_head("a\n" * 2000).total_lines == 2000
     assert not truncate_head("a\n" * 2000).truncated
@@ -64,6 +70,7 @@ def test_no_cut_exceeds_its_limits_or_invents_anything(text: str, lines: int, si
 
 
 def test_the_details_have_the_stored_names() -> None:
+    """05 §1.9."""
     assert truncate_head("a").to_details() == {
         "truncated": False, "truncatedBy": None, "totalLines": 1, "totalBytes": 1, "outputLines": 1, "outputBytes": 1,
         "lastLinePartial": False, "firstLineExceedsLimit": False, "maxLines": 2000, "maxBytes": 51200,
@@ -74,6 +81,7 @@ def test_the_details_have_the_stored_names() -> None:
     ("size", "text"), [(0, "0B"), (1023, "1023B"), (1024, "1.0KB"), (51200, "50.0KB"), (5 << 20, "5.0MB")]
 )
 def test_sizes_are_written_with_one_decimal(size: int, text: str) -> None:
+    """05 §1.8."""
     assert format_size(size) == text
 
 
@@ -97,10 +105,12 @@ def test_sizes_are_written_with_one_decimal(size: int, text: str) -> None:
     ],
 )
 def test_a_programs_output_is_shown_as_a_person_would_have_seen_it(raw: bytes, clean: str) -> None:
+    """B50."""
     assert clean_output(raw) == clean
 
 
 def test_ten_thousand_progress_updates_become_one_line() -> None:
+    """B50."""
     raw = b"".join(b"\r\x1b[K%d/10000 building" % number for number in range(10_001))
     assert clean_output(raw + b"\nok\n") == "10000/10000 building\nok\n"
 
@@ -137,6 +147,7 @@ def test_a_name_stays_on_one_line() -> None:
 
 
 def test_half_characters_are_replaced_everywhere() -> None:
+    """B38."""
     value = json.loads('{"a\\ud83d": ["\\ud83d\\ude00", {"b": "x\\udc00"}], "n": 1, "t": true}')
     clean = without_surrogates_inside(value)
     assert clean == {"a\ufffd": ["😀", {"b": "x\ufffd"}], "n": 1, "t": True}

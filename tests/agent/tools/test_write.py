@@ -13,6 +13,7 @@ from tests.agent.sandboxes.workspace import Workspace, text_of
 
 
 def test_a_new_file_is_written_with_its_folders(workspace: Workspace) -> None:
+    """05 §4.1."""
     result = workspace.call("write", path="a/b/c.txt", content="x\ny\n")
     path = workspace.folder / "a/b/c.txt"
     assert path.read_text() == "x\ny\n"
@@ -24,6 +25,7 @@ def test_a_new_file_is_written_with_its_folders(workspace: Workspace) -> None:
 
 
 def test_a_file_that_is_there_is_replaced_and_the_change_told(workspace: Workspace) -> None:
+    """05 §4.1."""
     workspace.file("f", "a\nb\nc\n")
     details = workspace.call("write", path="f", content="a\nB\nc").details
     assert (details["created"], details["added"], details["removed"], details["firstChangedLine"]) == (
@@ -37,6 +39,7 @@ def test_a_file_that_is_there_is_replaced_and_the_change_told(workspace: Workspa
 
 @pytest.mark.parametrize("content", ["a\r\nb", "\ufeffx", "", "a\rb\n", "é😀", "\0"])
 def test_the_content_is_written_as_given(workspace: Workspace, content: str) -> None:
+    """05 §4.1."""
     workspace.call("write", path="f", content=content)
     assert (workspace.folder / "f").read_bytes() == content.encode()
 
