@@ -143,6 +143,7 @@ def parser() -> argparse.ArgumentParser:
     )
     export = add("export", export_command, "write a session's file to standard output")
     export.add_argument("session", help="its key, or the beginning of it")
+    export.add_argument("--html", action="store_true", help="a page to read in a browser, with every branch")
     add("version", version_command, "print the version")
 
     # For setups in which something else starts the processes, such as compose.yaml.
@@ -265,7 +266,7 @@ def import_command(options: argparse.Namespace) -> int:
 def export_command(options: argparse.Namespace) -> int:
     from agentweb.administration import export_session
 
-    sys.stdout.buffer.write(export_session(options.session))
+    sys.stdout.buffer.write(export_session(options.session, as_page=options.html))
     sys.stdout.buffer.flush()
     return 0
 

@@ -7,6 +7,7 @@ from sessions_app.views.blobs import session_blob
 from sessions_app.views.branches import clone, fork, omit, pin
 from sessions_app.views.compaction import compact, compaction_problem, replaced
 from sessions_app.views.entries import edit_and_branch, entry, label, navigate
+from sessions_app.views.exports import session_export
 from sessions_app.views.health import health, version
 from sessions_app.views.home import session_list, welcome
 from sessions_app.views.keys import provider_keys
@@ -16,7 +17,6 @@ from sessions_app.views.sessions import (
     edit_queued,
     rename_session,
     session,
-    session_export,
     session_import,
     session_new,
     session_older,

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_POST
 
 from sessions_app import fragments
@@ -112,19 +111,6 @@ def session_import(request: HttpRequest) -> HttpResponse:
         workspace=form.cleaned_data["workspace"], owner=request.user, text=text, name=file.name
     )
     return home.go(request, made)
-
-
-@require_GET
-def session_export(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """The active branch as a session file, or with `whole` everything."""
-    found = visible_session(request, key)
-    text = sessions.export_session_text(session=found, whole="whole" in request.GET)
-    name = slugify(str(found))[:60] or "session"
-    return HttpResponse(
-        text,
-        content_type="application/x-ndjson; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}.jsonl"'},
-    )
 
 
 @require_POST
