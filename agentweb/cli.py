@@ -122,6 +122,12 @@ def parser() -> argparse.ArgumentParser:
         help="go on with this session (key or its beginning; see sessions)",
     )
     prompt.add_argument("--model", metavar="M", default="", help="provider/model, or a model's name alone")
+    prompt.add_argument(
+        "--tools",
+        choices=["all", "edit", "read-only", "ask"],
+        default="",
+        help="what the agent may do; ask: before bash, edit and write, on the terminal",
+    )
     prompt.add_argument("--queue", action="store_true", help="wait in line when the session is at work")
     prompt.add_argument("--json", action="store_true", help="print events, one JSON object a line")
 
@@ -210,6 +216,7 @@ def prompt_command(options: argparse.Namespace) -> int:
             workspace=options.workspace,
             session=options.session,
             model=options.model,
+            tools=options.tools.replace("-", "_"),
             queue=options.queue,
             as_json=options.json,
         )

@@ -167,6 +167,8 @@ AGENT_DIR = Path(env("AGENTWEB_AGENT_DIR", str(DATA_DIR / "agent"))).expanduser(
 RUN_MAX_TURNS = env_int("AGENTWEB_RUN_MAX_TURNS", 200)
 RUN_MAX_MINUTES = env_int("AGENTWEB_RUN_MAX_MINUTES", 240)
 RUN_MAX_CENTS = env_int("AGENTWEB_RUN_MAX_CENTS", 1000)
+# Minutes a question of the tools preset "ask first" waits for a person; then the answer is no.
+ANSWER_MINUTES = env_int("AGENTWEB_ANSWER_MINUTES", 60)
 # A worker that has not renewed its lease for this many seconds is taken for dead.
 RUN_LEASE_SECONDS = env_int("AGENTWEB_RUN_LEASE_SECONDS", 15)
 # Milliseconds for which deltas are gathered before they leave the worker.

@@ -32,6 +32,8 @@ COMMANDS = (
     "stop_run",
     "continue_run",
     "choose_model",
+    "choose_tools",
+    "answer_question",
     "rename_session",
     "edit_queued",
     "navigate",
@@ -52,6 +54,8 @@ FORM = {
     "model": "demo/demo",
     "label": "mark",
     "action": "remove",
+    "tools": "read_only",
+    "answer": "allow",
 }
 PUBLIC = {"login", "login_link", "health", "version"}
 
@@ -82,7 +86,7 @@ def address(name: str, session: Session) -> str:
         arguments["seq"] = 1
     elif name == "replaced":
         arguments["seq"] = 3
-    elif name == "edit_queued":
+    elif name in {"edit_queued", "answer_question"}:
         arguments["id"] = 1
     elif name == "session_blob":
         arguments |= {"sha": Blob.objects.get().sha256, "name": "image-1.png"}
@@ -104,7 +108,14 @@ def close_file(response: Any) -> None:
 
 def state(session: Session) -> tuple[Any, ...]:
     session.refresh_from_db()
-    return (session.name, session.leaf_id, session.model, Entry.objects.count(), Run.objects.count())
+    return (
+        session.name,
+        session.leaf_id,
+        session.model,
+        session.tool_preset,
+        Entry.objects.count(),
+        Run.objects.count(),
+    )
 
 
 def test_every_address_of_a_session_is_looked_at_here() -> None:

@@ -45,8 +45,9 @@ MOST_RECEIVED = 4_096
 # notice -> parts of the page that it makes old; rows are looked at with every notice.
 _PARTS_OF = {
     "queue": {"queue"},
-    "run": {"run-status", "queue"},
-    "ended": {"run-status", "queue"},
+    "question": {"questions"},
+    "run": {"run-status", "queue", "questions"},
+    "ended": {"run-status", "queue", "questions"},
     "session": {"session-meta"},
     "resync": set(PARTS),
 }

@@ -21,6 +21,7 @@ from sessions_app.fragments.live_parts import (
     tail_of,
 )
 from sessions_app.fragments.permission import may_edit
+from sessions_app.fragments.questions import render_questions
 from sessions_app.fragments.replaced import render_replaced
 from sessions_app.fragments.session_parts import (
     render_queue,
@@ -51,6 +52,7 @@ __all__ = [
     "render_entry",
     "render_live_block",
     "render_live_message",
+    "render_questions",
     "render_queue",
     "render_replaced",
     "render_retrying",

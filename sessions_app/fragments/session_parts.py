@@ -44,7 +44,7 @@ class RunState:
 
     @property
     def is_active(self) -> bool:
-        return self.name in {"queued", "running", "stopping"}
+        return self.name in {"queued", "running", "asking", "stopping"}
 
 
 def run_state(session: Session) -> RunState:
@@ -61,6 +61,8 @@ def run_state(session: Session) -> RunState:
         name, words = (
             ("running", "Running") if run.status == Run.Status.RUNNING else ("queued", "Waiting to start")
         )
+        if run.status == Run.Status.ASKING:
+            return RunState("asking", "wait", "Waits for your answer")
         if run.stop_requested:
             waits = session.runs.filter(status=Run.Status.WAITING, kind=Run.Kind.COMPACTION).exists()
             name, words = "stopping", "Stopping, then compacting" if waits else "Stopping"

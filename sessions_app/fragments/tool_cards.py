@@ -71,7 +71,7 @@ class Image:
 @dataclass(frozen=True, slots=True)
 class Card:
     """Everything the template of a card shows. `state` is `done`, `failed`, `stopped`, `running`, `ended` (its result
-    is not stored yet) or `open` (a call that has no result)."""
+    is not stored yet), `asking` (may it be carried out?) or `open` (a call that has no result)."""
 
     name: str
     icon: str
@@ -94,7 +94,13 @@ class Card:
     @property
     def title(self) -> str:
         """What the card is, for its article's name."""
-        word = {"failed": ", failed", "stopped": ", stopped", "running": ", running", "open": ", no result"}
+        word = {
+            "failed": ", failed",
+            "stopped": ", stopped",
+            "running": ", running",
+            "open": ", no result",
+            "asking": ", waits for an answer",
+        }
         return f"Tool {self.name}{word.get(self.state, '')}"
 
 
@@ -135,6 +141,18 @@ def running_card(call: Json, *, tail: str = "", ended: bool = False, since: str 
     card = _call_card(call.get("name"), call, "ended" if ended else "running")
     output = excerpt(tail, LIVE_LINES, tail=True) if tail else None
     return replace(card, output=output, is_open=True, since="" if ended else since)
+
+
+def asking_card(call: Json, preview: Json) -> Card:
+    """A call that a person has to allow; `preview` are the details its result would have."""
+    card = _call_card(call.get("name"), call, "asking", full=True)
+    diff = _diff_of(preview, full=False)
+    return replace(
+        card,
+        arguments=() if diff is not None else card.arguments,
+        diff=diff,
+        is_open=True,
+    )
 
 
 def open_card(call: Json) -> Card:

@@ -8,9 +8,10 @@ from sessions_app.models.accounts import LoginLink, ProviderKey
 from sessions_app.models.blobs import Blob, BlobUse
 from sessions_app.models.compactions import CompactionAttempt
 from sessions_app.models.entries import Entry, Pin, Segment, damaged_record
+from sessions_app.models.questions import Question
 from sessions_app.models.runs import Command, QueuedMessage, Run, RunQuerySet
 from sessions_app.models.search import SearchProgress
-from sessions_app.models.sessions import Session, SessionQuerySet
+from sessions_app.models.sessions import Session, SessionQuerySet, ToolPreset
 from sessions_app.models.workspaces import Membership, Workspace, WorkspaceQuerySet
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ __all__ = [
     "Membership",
     "Pin",
     "ProviderKey",
+    "Question",
     "QueuedMessage",
     "Run",
     "RunQuerySet",
@@ -33,6 +35,7 @@ __all__ = [
     "Segment",
     "Session",
     "SessionQuerySet",
+    "ToolPreset",
     "Workspace",
     "WorkspaceQuerySet",
     "damaged_record",

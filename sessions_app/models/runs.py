@@ -26,13 +26,15 @@ class Run(models.Model):
         WAITING = "waiting"
         QUEUED = "queued"
         RUNNING = "running"
+        # Left by its worker until a person has answered what the agent may do.
+        ASKING = "asking"
         COMPLETED = "completed"
         STOPPED = "stopped"
         FAILED = "failed"
         INTERRUPTED = "interrupted"
         LIMITED = "limited"
 
-    ACTIVE = (Status.QUEUED, Status.RUNNING)
+    ACTIVE = (Status.QUEUED, Status.RUNNING, Status.ASKING)
 
     session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="runs")
     kind = models.CharField(max_length=20, choices=Kind.choices, default=Kind.PROMPT)
@@ -61,6 +63,9 @@ class Run(models.Model):
     request = models.TextField(
         default="", blank=True, help_text="JSON: what a compaction or a branch summary was asked for."
     )
+    waited_ms = models.PositiveBigIntegerField(
+        default=0, help_text="For answers of a person; does not count towards the ceiling of time."
+    )
     max_turns = models.PositiveIntegerField(null=True, blank=True)
     max_seconds = models.PositiveIntegerField(null=True, blank=True)
     max_cost = models.FloatField(null=True, blank=True)
@@ -77,7 +82,7 @@ class Run(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["session"],
-                condition=Q(status__in=["queued", "running"]),
+                condition=Q(status__in=["queued", "running", "asking"]),
                 name="one_active_run_per_session",
             ),
             models.CheckConstraint(
@@ -86,6 +91,7 @@ class Run(models.Model):
                         "waiting",
                         "queued",
                         "running",
+                        "asking",
                         "completed",
                         "stopped",
                         "failed",

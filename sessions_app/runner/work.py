@@ -35,8 +35,15 @@ def carry_out(run_id: int) -> None:
     if notice := integrity.mend_leaf(session):
         logger.warning("%s", notice, extra={"session": session.pk})
     active = ActiveRun(
-        run, session.pk, live.RunStream(run.pk, session.pk), tail=session.leaf.seq if session.leaf else None
+        run,
+        session.pk,
+        live.RunStream(run.pk, session.pk),
+        tail=session.leaf.seq if session.leaf else None,
+        tokens=run.tokens,
+        cost=run.cost,
     )
+    if run.stop_requested:
+        active.stop.request("stopped")
     logger.info("run started", extra={"run": run.pk, "session": session.pk})
     heartbeat.add(active)
     try:
@@ -50,6 +57,10 @@ def carry_out(run_id: int) -> None:
         fail(active, f"Something went wrong inside the server: {type(error).__name__}: {error}", "internal")
     finally:
         heartbeat.remove(active)
-        active.stream.close(active.outcome)
+        if not active.is_left:
+            active.stream.close(active.outcome)
     search_index.catch_up_with(session.pk)
-    logger.info("run ended", extra={"run": run.pk, "status": active.outcome})
+    logger.info(
+        "run left for an answer" if active.is_left else "run ended",
+        extra={"run": run.pk, "status": active.outcome},
+    )

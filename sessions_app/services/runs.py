@@ -17,6 +17,7 @@ from sessions_app.core.messages import user_message
 from sessions_app.core.projection import model_of, thinking_level_of
 from sessions_app.models import Entry, QueuedMessage, Run, Session
 from sessions_app.runner.execution_policy import local_execution_problem
+from sessions_app.runner.permissions import hand_on
 from sessions_app.runner.settling import end_run
 from sessions_app.runner.starting import start_run
 from sessions_app.services import commands
@@ -130,17 +131,24 @@ def stop_run(*, session: Session, author: Any, return_queue: bool = False) -> St
         Run.objects.filter(session=locked, status=Run.Status.WAITING).update(
             status=Run.Status.STOPPED, ended_at=timezone.now(), stop_requested=True, stop_author=author
         )
-        if run is not None and run.status == Run.Status.QUEUED:
+        if run is not None and run.status == Run.Status.QUEUED and run.started_at is None:
             # Nobody has begun: it is over now.
             Run.objects.filter(pk=run.pk).update(stop_requested=True, stop_author=author)
             end_run(run, locked, status=Run.Status.STOPPED)
         elif run is not None:
-            Run.objects.filter(pk=run.pk).update(stop_requested=True, stop_author=author)
-            run_pk = run.pk
-            transaction.on_commit(lambda: live.send_stop(run_pk))
+            ask_to_stop(run, author)
     if returned:
         live.notify(session.pk, "queue")
     return Stopped(run, returned)
+
+
+def ask_to_stop(run: Run, author: Any) -> None:
+    """In the caller's transaction. A run that waits for a person is handed on, so that a worker ends what it has open."""
+    Run.objects.filter(pk=run.pk).update(stop_requested=True, stop_author=author)
+    if run.status == Run.Status.ASKING:
+        hand_on(run, now=timezone.now())
+    run_pk = run.pk
+    transaction.on_commit(lambda: live.send_stop(run_pk))
 
 
 def raise_and_continue(*, session: Session, author: Any) -> Run:

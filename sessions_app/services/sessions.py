@@ -23,7 +23,7 @@ from sessions_app.core.entries import Entry as CoreEntry
 from sessions_app.core.errors import SessionError
 from sessions_app.core.json_text import parse_json
 from sessions_app.formats import jsonl
-from sessions_app.models import Entry, Session, Workspace
+from sessions_app.models import Entry, Session, ToolPreset, Workspace
 from sessions_app.services.errors import BadInput
 from sessions_app.transactions import write_transaction
 
@@ -95,8 +95,10 @@ def create_session(
     provider: str | None = None,
     model: str | None = None,
     thinking_level: str | None = None,
+    tool_preset: str = ToolPreset.ALL,
 ) -> Session:
-    """An empty session. Raises BadInput for a model that is not there."""
+    """An empty session. Raises BadInput for a model or tools that are not there."""
+    _check_preset(tool_preset)
     choice = _choice(owner, provider, model) if provider and model else default_model(owner)
     level = _clamped(thinking_level or ("medium" if choice.levels else "off"), choice)
     key = uuid.uuid4()
@@ -108,6 +110,7 @@ def create_session(
         provider=choice.provider,
         model=choice.model,
         thinking_level=level,
+        tool_preset=tool_preset,
     )
 
 
@@ -132,6 +135,20 @@ def choose_model(
     live.notify(session.pk, "session")
     session.refresh_from_db()
     return session
+
+
+def choose_tools(*, session: Session, author: Any, preset: str) -> Session:
+    """What the agent may do from its next request on, also within a job. Raises BadInput."""
+    _check_preset(preset)
+    Session.objects.filter(pk=session.pk).update(tool_preset=preset)
+    live.notify(session.pk, "session")
+    session.refresh_from_db()
+    return session
+
+
+def _check_preset(preset: str) -> None:
+    if preset not in ToolPreset.values:
+        raise BadInput(f"{preset!r} is no choice of tools.", f"There are {', '.join(ToolPreset.values)}.")
 
 
 def rename_session(*, session: Session, author: Any, name: str) -> Session:

@@ -11,6 +11,7 @@ from sessions_app.views.exports import session_export
 from sessions_app.views.health import health, version
 from sessions_app.views.home import session_list, welcome
 from sessions_app.views.keys import provider_keys
+from sessions_app.views.questions import answer_question, choose_tools
 from sessions_app.views.sessions import (
     choose_model,
     continue_run,
@@ -28,7 +29,9 @@ from sessions_app.views.sessions import (
 from sessions_app.views.workspaces import folder_listing, workspace_add
 
 __all__ = [
+    "answer_question",
     "choose_model",
+    "choose_tools",
     "clone",
     "compact",
     "compaction_problem",

@@ -88,7 +88,7 @@ def session_new(request: HttpRequest) -> HttpResponse:
         return problem(request, first_error(form))
     data = form.cleaned_data
     provider, _slash, model = data["model"].partition("/")
-    wanted = {"provider": provider or None, "model": model or None}
+    wanted: dict[str, Any] = {"provider": provider or None, "model": model or None}
     if data["text"].strip() or data["images"]:
         made = home.start(
             request.user, data["workspace"], data["text"], images=data["images"], key=data["key"], **wanted
