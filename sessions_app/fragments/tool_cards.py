@@ -146,7 +146,7 @@ def running_card(call: Json, *, tail: str = "", ended: bool = False, since: str 
 def asking_card(call: Json, preview: Json) -> Card:
     """A call that a person has to allow; `preview` are the details its result would have."""
     card = _call_card(call.get("name"), call, "asking", full=True)
-    diff = _diff_of(preview, full=False)
+    diff = _diff_of(preview, full=False, path=card.argument)
     return replace(
         card,
         arguments=() if diff is not None else card.arguments,
