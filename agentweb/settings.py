@@ -178,6 +178,8 @@ DEMO_PACE = env_int("AGENTWEB_DEMO_PACE", 35)
 # A script (JSON file) that the scripted provider plays: tests only, refused when unset.
 SCRIPTED_PROVIDER_FILE = env("AGENTWEB_SCRIPT")
 MAX_PROMPT_BYTES = env_int("AGENTWEB_MAX_PROMPT_BYTES", 1_000_000)
+# What one dropped file may have; larger ones are better copied to the server.
+MAX_UPLOAD_BYTES = env_int("AGENTWEB_MAX_UPLOAD_BYTES", 25_000_000)
 
 # --- Compaction and retries -------------------------------------------------------------------------
 

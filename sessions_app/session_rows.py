@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from django.db.models import Max, QuerySet
+from django.db.models import Max, Q, QuerySet
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -36,6 +36,12 @@ class SessionRow:
     quiet: bool
     since: datetime | None = None
     elapsed: str = ""
+
+
+def named(user: AnyUser, query: str) -> list[SessionRow]:
+    """The user's sessions whose name or first words hold the query, the one that moved last first."""
+    named = Q(name__icontains=query) | Q(name="", title__icontains=query)
+    return made_rows(Session.objects.visible_to(user).filter(named))
 
 
 def newest(user: AnyUser) -> list[SessionRow]:

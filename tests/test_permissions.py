@@ -26,6 +26,7 @@ PAGES = (
     "session_tree",
     "session_export",
     "session_blob",
+    "file_names",
 )
 COMMANDS = (
     "submit_prompt",
@@ -44,6 +45,7 @@ COMMANDS = (
     "clone",
     "pin",
     "omit",
+    "keep_files",
 )
 # What GET asks and POST carries out: for those who may change the session.
 DIALOGS = ("compact",)

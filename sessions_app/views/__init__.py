@@ -9,7 +9,7 @@ from sessions_app.views.compaction import compact, compaction_problem, replaced
 from sessions_app.views.entries import edit_and_branch, entry, label, navigate
 from sessions_app.views.exports import session_export
 from sessions_app.views.health import health, version
-from sessions_app.views.home import session_list, welcome
+from sessions_app.views.home import palette, session_list, welcome
 from sessions_app.views.keys import provider_keys
 from sessions_app.views.questions import answer_question, choose_tools
 from sessions_app.views.sessions import (
@@ -26,6 +26,7 @@ from sessions_app.views.sessions import (
     submit_prompt,
     undo,
 )
+from sessions_app.views.workspace_files import file_names, keep_files
 from sessions_app.views.workspaces import folder_listing, workspace_add
 
 __all__ = [
@@ -39,15 +40,18 @@ __all__ = [
     "edit_and_branch",
     "edit_queued",
     "entry",
+    "file_names",
     "folder_listing",
     "fork",
     "health",
+    "keep_files",
     "label",
     "login",
     "login_link",
     "logout",
     "navigate",
     "omit",
+    "palette",
     "pin",
     "provider_keys",
     "rename_session",

@@ -17,7 +17,7 @@ from django.utils.safestring import mark_safe
 
 from sessions_app import entry_log, fragments, integrity, session_rows
 from sessions_app.agent.system_prompt import find_context_files
-from sessions_app.fragments import branch_cost, changed_files, tree_panel
+from sessions_app.fragments import branch_cost, changed_files, tree_panel, wording
 from sessions_app.models import Run, Session, ToolPreset
 from sessions_app.services import compaction, sessions, tour, workspaces
 from sessions_app.services.errors import NotAllowed
@@ -65,6 +65,7 @@ def facts(request: HttpRequest, session: Session, *, before: int | None = None) 
         "draft": take_returned_text(request, session),
         "prompt_key": uuid.uuid4().hex,
         "largest": settings.MAX_PROMPT_BYTES,
+        "largest_file": wording.size(settings.MAX_UPLOAD_BYTES),
         "page": "sessions",
     }
 
