@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import sys
+from datetime import timedelta
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -289,6 +290,7 @@ INSTALLED_APPS = [
     "channels",
     "django_htmx",
     "template_partials",
+    "axes",
     "sessions_app",
 ]
 if sys.argv[1:2] == ["runserver"]:
@@ -306,6 +308,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "agentweb.middleware.SignInRequired",
     "agentweb.middleware.ContentSecurityPolicy",
+    "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "agentweb.urls"
 ASGI_APPLICATION = "agentweb.asgi.application"
@@ -330,6 +333,19 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+# Guessing passwords: so many wrong ones for a name from an address, then nothing is tried for a while. Sign-in
+# links go on working, so nobody can lock the operator out.
+AXES_FAILURE_LIMIT = env_int("AGENTWEB_SIGN_IN_ATTEMPTS", 10)
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_CALLABLE = "sessions_app.views.accounts.locked_out"
+AXES_RESET_ON_SUCCESS = True
+AXES_DISABLE_ACCESS_LOG = True
+AXES_VERBOSE = False
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "session_list"
 LOGOUT_REDIRECT_URL = "login"

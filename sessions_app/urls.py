@@ -41,6 +41,7 @@ urlpatterns = [
     path("login/", views.login, name="login"),
     path("login/<str:token>/", views.login_link, name="login_link"),
     path("logout/", views.logout, name="logout"),
+    path("password/", views.password, name="password"),
     path("welcome/", views.welcome, name="welcome"),
     path("workspaces/new/", views.workspace_add, name="workspace_add"),
     path("workspaces/folders/", views.folder_listing, name="folder_listing"),

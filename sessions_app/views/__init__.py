@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sessions_app.views.accounts import login, login_link, logout
+from sessions_app.views.accounts import login, login_link, logout, password
 from sessions_app.views.blobs import session_blob
 from sessions_app.views.branches import clone, fork, omit, pin
 from sessions_app.views.compaction import compact, compaction_problem, replaced
@@ -52,6 +52,7 @@ __all__ = [
     "navigate",
     "omit",
     "palette",
+    "password",
     "pin",
     "provider_keys",
     "rename_session",
