@@ -154,6 +154,9 @@ WORKSPACE_ROOTS = [Path(p).expanduser().resolve() for p in env_list("AGENTWEB_RO
 TOOL_ROOTS = [Path(p).expanduser().resolve() for p in env_list("AGENTWEB_TOOL_ROOTS")]
 # Names of environment variables that tools get in addition to the built-in list. Never keys.
 TOOL_ENVIRONMENT = env_list("AGENTWEB_TOOL_ENVIRONMENT")
+# The shell of commands; empty: bash, or what there is. And a line that every command begins with.
+TOOL_SHELL = env("AGENTWEB_TOOL_SHELL")
+TOOL_COMMAND_PREFIX = env("AGENTWEB_TOOL_COMMAND_PREFIX")
 # Seconds after which any command is ended, whatever the model asked.
 TOOL_MAX_SECONDS = env_int("AGENTWEB_TOOL_MAX_SECONDS", 7200)
 # Commands run as the server's own user. With a second active user, or bound to more than loopback, this

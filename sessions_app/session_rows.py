@@ -57,7 +57,11 @@ def made_rows(sessions: QuerySet[Session]) -> list[SessionRow]:
 
 def running_count(user: AnyUser) -> int:
     """How many of the user's sessions are at work."""
-    return Session.objects.visible_to(user).filter(runs__status=Run.Status.RUNNING).count()
+    return (
+        Session.objects.visible_to(user)
+        .filter(runs__in=Run.objects.active().filter(status=Run.Status.RUNNING))
+        .count()
+    )
 
 
 def row_of(session: Session) -> SessionRow:
@@ -67,7 +71,7 @@ def row_of(session: Session) -> SessionRow:
 
 def newest_runs(sessions: Sequence[Session]) -> dict[int, Run]:
     """Session id → its newest run, for those that ever had one."""
-    begun = Run.objects.exclude(status=Run.Status.WAITING)
+    begun = Run.objects.of_agents().exclude(status=Run.Status.WAITING)
     newest = begun.filter(session__in=[session.pk for session in sessions]).values("session")
     runs = Run.objects.filter(pk__in=newest.annotate(newest=Max("pk")).values("newest")).defer("checkpoint")
     return {run.session_id: run for run in runs}

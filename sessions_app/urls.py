@@ -11,6 +11,7 @@ session_urls = [
     path("older/", views.session_older, name="session_older"),
     path("prompt/", views.submit_prompt, name="submit_prompt"),
     path("stop/", views.stop_run, name="stop_run"),
+    path("commands/stop/", views.stop_commands, name="stop_commands"),
     path("continue/", views.continue_run, name="continue_run"),
     path("model/", views.choose_model, name="choose_model"),
     path("tools/", views.choose_tools, name="choose_tools"),

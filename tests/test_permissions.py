@@ -35,6 +35,7 @@ COMMANDS = (
     "choose_model",
     "choose_tools",
     "answer_question",
+    "stop_commands",
     "rename_session",
     "edit_queued",
     "navigate",

@@ -46,14 +46,15 @@ MOST_RECEIVED = 4_096
 _PARTS_OF = {
     "queue": {"queue"},
     "question": {"questions"},
-    "run": {"run-status", "queue", "questions"},
-    "ended": {"run-status", "queue", "questions"},
+    "command": {"commands"},
+    "run": {"run-status", "queue", "questions", "commands"},
+    "ended": {"run-status", "queue", "questions", "commands"},
     "session": {"session-meta"},
     "resync": set(PARTS),
 }
 _CALM = {"session-meta", "session-tree"}
 # About a run that the page follows already: nothing of the transcript waits for them.
-_PATIENT = {"run", "ended", "queue", "session"}
+_PATIENT = {"run", "ended", "queue", "session", "command"}
 
 
 class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.template.loader import render_to_string
 
 from sessions_app.fragments.articles import describe, source_of
+from sessions_app.fragments.commands import render_commands
 from sessions_app.fragments.live_parts import (
     LiveBlock,
     LiveMessage,
@@ -47,6 +48,7 @@ __all__ = [
     "live_message_of",
     "may_edit",
     "open_calls",
+    "render_commands",
     "render_compacting",
     "render_entries",
     "render_entry",

@@ -50,7 +50,13 @@ class RunState:
 def run_state(session: Session) -> RunState:
     """What the newest run of a session does or did. What is not known to be running is not shown as running."""
     # One that waits for another to end is not what the session does.
-    run = session.runs.exclude(status=Run.Status.WAITING).order_by("-pk").defer("checkpoint").first()
+    run = (
+        session.runs.of_agents()
+        .exclude(status=Run.Status.WAITING)
+        .order_by("-pk")
+        .defer("checkpoint")
+        .first()
+    )
     if run is None:
         return RunState("idle", "idle", "Nothing said yet" if session.leaf_id is None else "Idle")
     if run.kind != Run.Kind.PROMPT:

@@ -181,9 +181,23 @@ def command_card(message: Json, *, full: bool = False) -> Card:
         failure="Stopped" if state == "stopped" else "",
         command=visible(command[:MAX_SCANNED]) if "\n" in command.strip() or len(command) > 100 else "",
         output=output,
-        notes=("The output was shortened.",) if message.get("truncated") is True else (),
+        notes=_command_notes(message),
+        full_output=_full_output(_object(message.get("details"))),
         is_open=state == "failed" or full,
         more=not full and output is not None and output.cut,
+    )
+
+
+def running_command_card(command: str, tail: str, *, excluded: bool) -> Card:
+    """A person's own command that has not ended; `tail` is what it has printed so far."""
+    return Card(
+        name="!",
+        icon="shell",
+        argument=one_line(command),
+        state="running",
+        chips=(Chip("not told to the model"),) if excluded else (),
+        output=excerpt(tail, LIVE_LINES, tail=True) if tail else None,
+        is_open=True,
     )
 
 
@@ -292,6 +306,16 @@ def _notes(details: Json) -> tuple[str, ...]:
     if total is None or kept is None:
         return ("The model was given a shortened output.",)
     return (f"The model was given {kept:,} of {total:,} lines.",)
+
+
+def _command_notes(message: Json) -> tuple[str, ...]:
+    if message.get("truncated") is not True:
+        return ()
+    return _notes(_object(message.get("details"))) or ("The output was shortened.",)
+
+
+def _object(value: Any) -> Json:
+    return value if isinstance(value, dict) else {}
 
 
 def _full_output(details: Json) -> FullOutput | None:

@@ -10,7 +10,12 @@ from django.utils import timezone
 
 class RunQuerySet(models.QuerySet["Run"]):
     def active(self) -> RunQuerySet:
-        return self.filter(status__in=Run.ACTIVE)
+        """Those at work on their session; a person's own commands run beside them and do not count."""
+        return self.filter(status__in=Run.ACTIVE).exclude(kind=Run.Kind.COMMAND)
+
+    def of_agents(self) -> RunQuerySet:
+        """All but a person's own commands."""
+        return self.exclude(kind=Run.Kind.COMMAND)
 
 
 class Run(models.Model):
@@ -20,6 +25,8 @@ class Run(models.Model):
         PROMPT = "prompt"
         COMPACTION = "compaction"
         BRANCH_SUMMARY = "branch_summary"
+        # A person's own `!` command; any number of them, beside the one active run.
+        COMMAND = "command"
 
     class Status(models.TextChoices):
         # Begins by itself when the active run of its session has ended; not active itself.
@@ -58,6 +65,12 @@ class Run(models.Model):
     )
     # The unfinished answer, never 2 s old: what is shown and kept should the worker and the stream both die.
     checkpoint = models.TextField(default="", blank=True)
+    output = models.TextField(
+        default="", blank=True, help_text="Of a command that runs: the end of what it printed."
+    )
+    held = models.TextField(
+        default="", blank=True, help_text="JSON: a command's result that waits for the active run to end."
+    )
     error = models.TextField(default="", blank=True)
     error_kind = models.CharField(max_length=30, default="", blank=True)
     request = models.TextField(
@@ -82,7 +95,7 @@ class Run(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["session"],
-                condition=Q(status__in=["queued", "running", "asking"]),
+                condition=Q(status__in=["queued", "running", "asking"]) & ~Q(kind="command"),
                 name="one_active_run_per_session",
             ),
             models.CheckConstraint(

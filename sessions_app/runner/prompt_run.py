@@ -28,8 +28,6 @@ from sessions_app.agent.hooks import Hooks
 from sessions_app.agent.loop import Limits, TurnSettings, run_agent
 from sessions_app.agent.models_catalogue import ModelInfo, describe_model
 from sessions_app.agent.providers.base import Provider, ProviderError
-from sessions_app.agent.sandboxes.base import SandboxError
-from sessions_app.agent.sandboxes.environment import ALLOWED
 from sessions_app.agent.sandboxes.local import LocalSandbox
 from sessions_app.agent.system_prompt import find_context_files, prompt_sections, render_sections
 from sessions_app.agent.tool_presets import tools_of
@@ -40,12 +38,12 @@ from sessions_app.models import Entry, QueuedMessage, Run
 from sessions_app.runner.active_run import ActiveRun
 from sessions_app.runner.aftermath import Aftermath, Next, Step
 from sessions_app.runner.compaction import Compactor
-from sessions_app.runner.execution_policy import local_execution_problem
 from sessions_app.runner.extensions import hooks_of
 from sessions_app.runner.permissions import Permissions, leave_until_answered
 from sessions_app.runner.providers import CannotStart, close_provider, open_provider
 from sessions_app.runner.settling import announce_settled, settle
 from sessions_app.runner.summary_writer import retry_policy
+from sessions_app.runner.workplace import open_sandbox, session_variables, spill_dir_of
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +67,6 @@ class PromptRun:
         self._answer_entry: Entry | None = None
         self._delivering: deque[int | None] = deque()
         self._authors: dict[int, int | None] = {}
-        self._spill_dir = Path(settings.SPILL_DIR) / self.run.marker
         self._sections: dict[str, str] = {}
         self._tools: list[Json] = []
         self._chosen = (self.run.provider, self.run.model, *self._choice()[2:])
@@ -102,7 +99,7 @@ class PromptRun:
             # What it has started in the background goes on while it waits for a person.
             if not active.is_left:
                 self._sandbox.kill_all()
-                shutil.rmtree(self._spill_dir, ignore_errors=True)
+                shutil.rmtree(spill_dir_of(self.run), ignore_errors=True)
             for provider in self._providers:
                 close_provider(provider)
         parts["hooks"].agent_settled({"type": "agent_settled"})
@@ -302,31 +299,11 @@ class PromptRun:
 
     def _parts(self) -> Json:
         """Everything the loop is given. Raises CannotStart with what a person can do."""
-        if problem := local_execution_problem():
-            raise CannotStart(problem, "execution_not_allowed")
         model = describe_model(self.run.provider, self.run.model)
         self._providers: list[Provider] = []
         provider = self._open(model)
-        folder = Path(self.session.workspace.path)
-        if not folder.is_dir():
-            raise CannotStart(
-                f"The folder {folder} is gone. Put it back, or start a session in another folder.",
-                "missing_folder",
-            )
-        # A folder of its own, so that no run reads another's outputs.
-        self._spill_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        try:
-            sandbox = LocalSandbox(
-                folder,
-                roots=settings.TOOL_ROOTS,
-                run_marker=self.run.marker,
-                env_allow=(*ALLOWED, *settings.TOOL_ENVIRONMENT),
-                max_timeout=settings.TOOL_MAX_SECONDS,
-                spill_dir=self._spill_dir,
-            )
-        except SandboxError as error:
-            raise CannotStart(str(error), "missing_folder") from error
-        self._context_files = find_context_files(settings.AGENT_DIR, folder)
+        sandbox = open_sandbox(self.run, self.session, session_env=lambda: session_variables(self.session))
+        self._context_files = find_context_files(settings.AGENT_DIR, sandbox.cwd)
         return {
             "provider": provider,
             "model": model,

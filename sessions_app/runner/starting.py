@@ -46,7 +46,7 @@ def start_run(
     A worker is woken when the transaction is in. `limits_of`: a run whose ceilings are doubled.
     """
     turns, minutes, cents = settings.RUN_MAX_TURNS, settings.RUN_MAX_MINUTES, settings.RUN_MAX_CENTS
-    is_free = not Run.objects.active().filter(session=session).exists()
+    is_free = kind == Run.Kind.COMMAND or not Run.objects.active().filter(session=session).exists()
     run = Run.objects.create(
         session=session,
         author=author,

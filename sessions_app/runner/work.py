@@ -11,6 +11,7 @@ from sessions_app import integrity, live, search_index
 from sessions_app.models import Run
 from sessions_app.runner.active_run import ActiveRun, LeaseLost, claim
 from sessions_app.runner.branch_summary_run import BranchSummaryRun
+from sessions_app.runner.command_run import run_command
 from sessions_app.runner.compaction_run import compact_by_hand
 from sessions_app.runner.heartbeat import heartbeat
 from sessions_app.runner.prompt_run import PromptRun
@@ -22,6 +23,7 @@ logger = logging.getLogger(__name__)
 _WORK: Final[dict[str, Callable[[ActiveRun], None]]] = {
     Run.Kind.PROMPT: lambda active: PromptRun(active).drive(),
     Run.Kind.COMPACTION: compact_by_hand,
+    Run.Kind.COMMAND: run_command,
     Run.Kind.BRANCH_SUMMARY: lambda active: BranchSummaryRun(active).drive(),
 }
 

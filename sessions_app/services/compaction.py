@@ -82,8 +82,10 @@ def compact_session(*, session: Session, author: Any, instructions: str = "", ke
 
 
 def _refuse_a_second_one(session: Session) -> None:
-    under_way = Run.objects.filter(session=session, status__in=(*Run.ACTIVE, Run.Status.WAITING)).exclude(
-        kind=Run.Kind.PROMPT
+    under_way = (
+        Run.objects.of_agents()
+        .filter(session=session, status__in=(*Run.ACTIVE, Run.Status.WAITING))
+        .exclude(kind=Run.Kind.PROMPT)
     )
     first = under_way.first()
     if first is not None:

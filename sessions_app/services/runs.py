@@ -27,6 +27,7 @@ from sessions_app.transactions import write_transaction
 Json = dict[str, Any]
 
 _MOST_QUEUED = 50
+_MOST_COMMANDS = 8
 _ENDED_BADLY = (Run.Status.FAILED, Run.Status.INTERRUPTED, Run.Status.LIMITED, Run.Status.STOPPED)
 
 
@@ -118,6 +119,44 @@ def checked_words(text: str, images: Sequence[Json] = ()) -> str:
             "Put it into a file in the folder and name the file.",
         )
     return text
+
+
+def command_in(text: str) -> tuple[str, bool] | None:
+    """A person's own command, and whether the model is not to be told: `!cmd`, `!!cmd` (05 §8). None for other words."""
+    if not text.startswith("!"):
+        return None
+    excluded = text.startswith("!!")
+    command = text[2 if excluded else 1 :].strip()
+    return (command, excluded) if command else None
+
+
+def run_command(*, session: Session, author: Any, command: str, exclude: bool = False, key: str = "") -> Run:
+    """Run a person's own command in the folder, beside whatever the agent does. Raises BadInput, Conflict, NotAllowed."""
+    words = checked_words(command)
+    if problem := local_execution_problem():
+        raise NotAllowed(problem)
+    with write_transaction():
+        locked = entry_log.lock_session(session.pk)
+        if (earlier := commands.earlier_result(author, key)) is not None:
+            return Run.objects.get(pk=int(earlier.partition(":")[2]))
+        under_way = Run.objects.filter(session=locked, kind=Run.Kind.COMMAND, status__in=Run.ACTIVE)
+        if under_way.count() >= _MOST_COMMANDS:
+            raise Conflict(
+                f"{_MOST_COMMANDS} commands are running already.", "Stop them, or wait for their end."
+            )
+        run = start_run(locked, author, kind=Run.Kind.COMMAND, request={"command": words, "exclude": exclude})
+        commands.remember(author, key, f"command:{run.pk}")
+    return run
+
+
+def stop_commands(*, session: Session, author: Any) -> int:
+    """End all of a session's own commands (05 §8); the number."""
+    with write_transaction():
+        locked = entry_log.lock_session(session.pk)
+        found = list(Run.objects.filter(session=locked, kind=Run.Kind.COMMAND, status__in=Run.ACTIVE))
+        for run in found:
+            ask_to_stop(run, author)
+    return len(found)
 
 
 def stop_run(*, session: Session, author: Any, return_queue: bool = False) -> Stopped:

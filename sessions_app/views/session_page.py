@@ -57,6 +57,7 @@ def facts(request: HttpRequest, session: Session, *, before: int | None = None) 
         "live": live_parts(session, found["entries"], active=state.is_active),
         "queue": fragments.render_queue(session, user=user),
         "questions": fragments.render_questions(session, user=user),
+        "commands": fragments.render_commands(session, user=user),
         "meta": fragments.render_session_meta(session, user=user),
         "tree": fragments.render_tree(session, user=user, panel=found["panel"]),
         "folder_problem": workspaces.folder_problem(session.workspace),
@@ -237,6 +238,7 @@ def out_of_band(request: HttpRequest, session: Session, *names: str) -> str:
         "run-status": fragments.render_run_status,
         "queue": fragments.render_queue,
         "questions": fragments.render_questions,
+        "commands": fragments.render_commands,
         "session-meta": fragments.render_session_meta,
         "session-tree": fragments.render_tree,
     }

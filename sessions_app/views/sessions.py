@@ -122,6 +122,8 @@ def submit_prompt(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     if not form.is_valid():
         return problem(request, first_error(form))
     data = form.cleaned_data
+    if not data["images"] and (own := runs.command_in(data["text"])):
+        return _run_command(request, found, *own, key=data["key"])
     said = runs.submit_prompt(
         session=found,
         author=request.user,
@@ -137,6 +139,29 @@ def submit_prompt(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     seq = said.entry.seq if said.entry else None
     response["HX-Trigger"] = json.dumps({"session:accepted": {"seq": seq}, "sessions-changed": {}})
     return response
+
+
+def _run_command(
+    request: HttpRequest, found: Session, command: str, excluded: bool, *, key: str
+) -> HttpResponse:
+    """A person's own command, sent from the composer."""
+    runs.run_command(session=found, author=request.user, command=command, exclude=excluded, key=key)
+    if not wants_fragment(request):
+        return redirect("session", found.key)
+    response = session_page.changed_parts(request, found, "commands")
+    response["HX-Trigger"] = json.dumps({"session:accepted": {"seq": None}})
+    return response
+
+
+@require_POST
+@tells_errors
+def stop_commands(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """End every command of a person that runs in this session."""
+    found = editable_session(request, key)
+    runs.stop_commands(session=found, author=request.user)
+    if not wants_fragment(request):
+        return redirect("session", key)
+    return HttpResponse(fragments.render_commands(found, user=request.user))
 
 
 @require_POST
