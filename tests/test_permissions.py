@@ -24,18 +24,17 @@ PAGES = (
     "replaced",
     "compaction_problem",
     "session_tree",
+    "tree_window",
+    "entry_details",
+    "session_compare",
     "session_export",
     "session_blob",
-    "file_names",
 )
 COMMANDS = (
     "submit_prompt",
     "stop_run",
     "continue_run",
     "choose_model",
-    "choose_tools",
-    "answer_question",
-    "stop_commands",
     "rename_session",
     "edit_queued",
     "navigate",
@@ -46,7 +45,8 @@ COMMANDS = (
     "clone",
     "pin",
     "omit",
-    "keep_files",
+    "mark_outcome",
+    "carry",
 )
 # What GET asks and POST carries out: for those who may change the session.
 DIALOGS = ("compact",)
@@ -57,8 +57,6 @@ FORM = {
     "model": "demo/demo",
     "label": "mark",
     "action": "remove",
-    "tools": "read_only",
-    "answer": "allow",
 }
 PUBLIC = {"login", "login_link", "health", "version"}
 
@@ -85,11 +83,20 @@ def filled(session: Session, alice: User, settings: Any) -> Session:
 
 def address(name: str, session: Session) -> str:
     arguments: dict[str, Any] = {"key": session.key}
-    if name in {"entry", "navigate", "edit_and_branch", "label", "pin", "omit"}:
+    if name in {
+        "entry",
+        "navigate",
+        "edit_and_branch",
+        "label",
+        "pin",
+        "omit",
+        "entry_details",
+        "mark_outcome",
+    }:
         arguments["seq"] = 1
     elif name == "replaced":
         arguments["seq"] = 3
-    elif name in {"edit_queued", "answer_question"}:
+    elif name == "edit_queued":
         arguments["id"] = 1
     elif name == "session_blob":
         arguments |= {"sha": Blob.objects.get().sha256, "name": "image-1.png"}
@@ -111,14 +118,7 @@ def close_file(response: Any) -> None:
 
 def state(session: Session) -> tuple[Any, ...]:
     session.refresh_from_db()
-    return (
-        session.name,
-        session.leaf_id,
-        session.model,
-        session.tool_preset,
-        Entry.objects.count(),
-        Run.objects.count(),
-    )
+    return (session.name, session.leaf_id, session.model, Entry.objects.count(), Run.objects.count())
 
 
 def test_every_address_of_a_session_is_looked_at_here() -> None:

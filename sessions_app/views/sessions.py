@@ -8,6 +8,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_POST
 
 from sessions_app import fragments
@@ -59,26 +60,6 @@ def session_older(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     return render(request, "sessions_app/session.html", session_page.facts(request, found, before=before))
 
 
-@require_GET
-def session_tree(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """The tree: its rows for htmx, else a page of its own; with `entry` that entry of another branch stands above it."""
-    found = visible_session(request, key)
-    rows = fragments.render_tree(found, user=request.user)
-    if wants_fragment(request):
-        return HttpResponse(rows)
-    seq = request.GET.get("entry", "")
-    marked = found.entries.filter(seq=int(seq)).first() if seq.isdecimal() and len(seq) < 10 else None
-    facts = {
-        "session": found,
-        "tree": rows,
-        "marked": marked,
-        "article": fragments.render_entry(marked, user=request.user) if marked else "",
-        "may_edit": fragments.may_edit(found, request.user),
-        "page": "sessions",
-    }
-    return render(request, "sessions_app/session_tree.html", facts)
-
-
 @require_POST
 @tells_errors
 def session_new(request: HttpRequest) -> HttpResponse:
@@ -88,7 +69,7 @@ def session_new(request: HttpRequest) -> HttpResponse:
         return problem(request, first_error(form))
     data = form.cleaned_data
     provider, _slash, model = data["model"].partition("/")
-    wanted: dict[str, Any] = {"provider": provider or None, "model": model or None}
+    wanted = {"provider": provider or None, "model": model or None}
     if data["text"].strip() or data["images"]:
         made = home.start(
             request.user, data["workspace"], data["text"], images=data["images"], key=data["key"], **wanted
@@ -113,6 +94,19 @@ def session_import(request: HttpRequest) -> HttpResponse:
     return home.go(request, made)
 
 
+@require_GET
+def session_export(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """The active branch as a session file, or with `whole` everything."""
+    found = visible_session(request, key)
+    text = sessions.export_session_text(session=found, whole="whole" in request.GET)
+    name = slugify(str(found))[:60] or "session"
+    return HttpResponse(
+        text,
+        content_type="application/x-ndjson; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}.jsonl"'},
+    )
+
+
 @require_POST
 @tells_errors
 def submit_prompt(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
@@ -122,8 +116,6 @@ def submit_prompt(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     if not form.is_valid():
         return problem(request, first_error(form))
     data = form.cleaned_data
-    if not data["images"] and (own := runs.command_in(data["text"])):
-        return _run_command(request, found, *own, key=data["key"])
     said = runs.submit_prompt(
         session=found,
         author=request.user,
@@ -139,29 +131,6 @@ def submit_prompt(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     seq = said.entry.seq if said.entry else None
     response["HX-Trigger"] = json.dumps({"session:accepted": {"seq": seq}, "sessions-changed": {}})
     return response
-
-
-def _run_command(
-    request: HttpRequest, found: Session, command: str, excluded: bool, *, key: str
-) -> HttpResponse:
-    """A person's own command, sent from the composer."""
-    runs.run_command(session=found, author=request.user, command=command, exclude=excluded, key=key)
-    if not wants_fragment(request):
-        return redirect("session", found.key)
-    response = session_page.changed_parts(request, found, "commands")
-    response["HX-Trigger"] = json.dumps({"session:accepted": {"seq": None}})
-    return response
-
-
-@require_POST
-@tells_errors
-def stop_commands(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """End every command of a person that runs in this session."""
-    found = editable_session(request, key)
-    runs.stop_commands(session=found, author=request.user)
-    if not wants_fragment(request):
-        return redirect("session", key)
-    return HttpResponse(fragments.render_commands(found, user=request.user))
 
 
 @require_POST

@@ -22,10 +22,9 @@ export class MessageDraft {
   #draft;
   #sending;
 
-  // A browser may be used by several people: each has drafts of their own.
-  constructor(session, user) {
-    this.#draft = `agentweb-draft-${user}-${session}`;
-    this.#sending = `agentweb-sending-${user}-${session}`;
+  constructor(session) {
+    this.#draft = `agentweb-draft-${session}`;
+    this.#sending = `agentweb-sending-${session}`;
   }
 
   get text() {

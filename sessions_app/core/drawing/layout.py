@@ -1,0 +1,247 @@
+"""Where everything stands: time runs right, one lane per branch, nothing moves because something was added behind it.
+
+Units are pixels at 100 %. Lane 0 is the first branch; lanes above are negative. A branch takes the nearest lane that
+is free from its fork to its tip, alternately above and below, in the order in which branches were made (UI §6).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from dataclasses import dataclass, field
+
+from sessions_app.core.drawing.choosing import Chosen, choose, hidden_above
+from sessions_app.core.drawing.outline import Outline, Place
+from sessions_app.core.drawing.strands import GAP, Item, Shape, StrandItems, View, capsule_width
+
+LANE = 58.0
+ELBOW = 10.0
+MARGIN = 60.0
+TIP_WORDS = 130.0
+"""Room behind a tip for what is said about it."""
+BEHIND_FORK = 30.0
+BUNDLE_WIDTH = 170.0
+
+_HOLDING = frozenset({Shape.ENTRY, Shape.FORK, Shape.CAPSULE, Shape.FOLDED})
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The line of a strand along its lane, from `left` to `right`; `fork_x` and `fork_lane` say where it leaves its
+    parent (None: a root). Up to `active` it is on the active path; behind the leaf it is `ahead`."""
+
+    strand: int
+    lane: int
+    left: float
+    right: float
+    fork_x: float | None
+    fork_lane: int
+    active: float | None
+    ahead: bool
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """From a fork on `lane` down or up to a bundle on another lane."""
+
+    x: float
+    lane: int
+    to: int
+
+
+@dataclass(slots=True)
+class Drawing:
+    """Items by strand, the lane of each strand and of each bundle (by its key), and the lines between them."""
+
+    items: dict[int, list[Item]] = field(default_factory=dict)
+    lanes: dict[int, int] = field(default_factory=dict)
+    levels: dict[int, int] = field(default_factory=dict)
+    lines: dict[int, Line] = field(default_factory=dict)
+    bundle_lanes: dict[str, int] = field(default_factory=dict)
+    attached: dict[int, Item] = field(default_factory=dict)
+    chosen: Chosen = field(default_factory=Chosen)
+    above: int = 0
+    _starts: dict[int, tuple[list[int], list[Item]]] = field(default_factory=dict)
+
+    @property
+    def left(self) -> float:
+        return -MARGIN
+
+    @property
+    def right(self) -> float:
+        return max((line.right for line in self.lines.values()), default=0.0) + TIP_WORDS + MARGIN
+
+    @property
+    def top(self) -> float:
+        every = [*self.lanes.values(), *self.bundle_lanes.values()]
+        return min(every, default=0) * LANE - MARGIN
+
+    @property
+    def bottom(self) -> float:
+        every = [*self.lanes.values(), *self.bundle_lanes.values()]
+        return max(every, default=0) * LANE + MARGIN
+
+    def find(self, place: Place) -> Item | None:
+        """The item that shows an entry or holds it; None when its strand is not drawn."""
+        if place[0] not in self._starts:
+            holding = [item for item in self.items.get(place[0], ()) if item.shape in _HOLDING]
+            self._starts[place[0]] = [item.start for item in holding], holding
+        starts, holding = self._starts[place[0]]
+        index = bisect_right(starts, place[1])
+        return holding[index - 1] if index else (holding[0] if holding else None)
+
+    def within(self, left: float, top: float, right: float, bottom: float) -> list[Item]:
+        """The items that a window touches, lane by lane from left to right."""
+        found: list[Item] = []
+        for key, items in self.items.items():
+            y = self.lanes[key] * LANE
+            line = self.lines[key]
+            if line.right + TIP_WORDS < left or line.left > right:
+                continue
+            if top <= y <= bottom:
+                found += [item for item in items if item.x <= right and item.x + item.width >= left]
+            else:
+                found += [
+                    item
+                    for item in items
+                    if item.shape is Shape.BUNDLE
+                    and top <= self.bundle_lanes[item.key] * LANE <= bottom
+                    and item.x <= right
+                    and item.x + BUNDLE_WIDTH >= left
+                ]
+        return found
+
+
+def draw(outline: Outline, view: View) -> Drawing:
+    """The whole drawing; it costs a few steps per item and none per entry."""
+    drawing = Drawing(chosen=choose(outline, view))
+    if view.root is not None and view.root[0] in outline.strands:
+        drawing.above = hidden_above(outline, view.root)
+    lanes = _Lanes()
+    siblings: dict[int | None, int] = {}
+    for strand in drawing.chosen.strands:
+        key = strand.key
+        parent = strand.parent if strand.parent in drawing.items else None
+        fork = drawing.find((parent, strand.fork_at)) if parent is not None else None
+        items = _items(outline, view, drawing, key)
+        left = fork.centre + BEHIND_FORK if fork is not None else 0.0
+        right = _spread(items, left)
+        fork_lane = drawing.lanes[parent] if parent is not None else 0
+        begin = fork.centre if fork is not None else left
+        number = siblings.get(parent, 0)
+        siblings[parent] = number + 1
+        side = -1 if number % 2 == 0 else 1
+        if fork is None:
+            lane = lanes.take(0, 1, begin, right + TIP_WORDS, stay=True)
+        else:
+            lane = lanes.take(fork_lane, side, begin, right + TIP_WORDS)
+        drawing.items[key], drawing.lanes[key] = items, lane
+        drawing.levels[key] = drawing.levels[parent] + 1 if parent is not None else 1
+        if fork is not None:
+            drawing.attached[key] = fork
+        drawing.lines[key] = _line(outline, drawing, key, lane, left, fork, fork_lane)
+    _place_bundles(drawing, lanes)
+    return drawing
+
+
+def _items(outline: Outline, view: View, drawing: Drawing, key: int) -> list[Item]:
+    chosen, strand = drawing.chosen, outline.strands[key]
+    first = chosen.first[key]
+    if key in view.folded:
+        below = outline.below[key].entries - first
+        folded = Item(
+            key, first, len(strand.faces) - 1, Shape.FOLDED, count=below, width=capsule_width(below)
+        )
+        folded.key = f"f{key}"
+        return [folded]
+    made = StrandItems(
+        outline,
+        view,
+        strand,
+        forks=chosen.forks.get(key, set()),
+        bundles=chosen.bundles.get(key, {}),
+        bulk=chosen.bulk,
+        small=chosen.small,
+        first=first,
+    ).make()
+    if drawing.above and not drawing.items:
+        above = Item(
+            key, first, first - 1, Shape.ABOVE, count=drawing.above, width=capsule_width(drawing.above)
+        )
+        made.insert(0, above)
+    tip = (key, len(strand.faces) - 1)
+    if outline.leaf == tip:
+        if outline.running:
+            made.append(Item(key, tip[1] + 1, tip[1] + 1, Shape.RUNNING, width=22.0))
+        if outline.queued:
+            made.append(Item(key, tip[1] + 2, tip[1] + 2, Shape.QUEUED, count=outline.queued))
+    for index, item in enumerate(made):
+        item.index = index
+    return made
+
+
+def _spread(items: list[Item], left: float) -> float:
+    """Set every item's x; the right edge of the last."""
+    cursor = left
+    for item in items:
+        item.x = cursor
+        cursor += item.width + GAP
+    return cursor - GAP if items else left
+
+
+def _line(
+    outline: Outline, drawing: Drawing, key: int, lane: int, left: float, fork: Item | None, fork_lane: int
+) -> Line:
+    items = drawing.items[key]
+    right = items[-1].centre if items else left
+    active: float | None = None
+    if key in outline.path:
+        active = right
+        held = drawing.find((key, outline.path[key]))
+        end = len(outline.strands[key].faces) - 1
+        if held is not None and (outline.path[key] < end or not outline.running):
+            active = held.centre if outline.path[key] < end else right
+    return Line(
+        key,
+        lane,
+        left,
+        right,
+        fork.centre if fork is not None else None,
+        fork_lane,
+        active,
+        outline.leaf is not None and outline.leaf[0] == key,
+        outline.below[key].entries,
+    )
+
+
+def _place_bundles(drawing: Drawing, lanes: _Lanes) -> None:
+    number = 0
+    for key, items in drawing.items.items():
+        for item in items:
+            if item.shape is Shape.BUNDLE:
+                side = 1 if number % 2 == 0 else -1
+                number += 1
+                begin = item.x
+                drawing.bundle_lanes[item.key] = lanes.take(
+                    drawing.lanes[key], side, begin, begin + BUNDLE_WIDTH
+                )
+
+
+class _Lanes:
+    """Which stretches of which lanes are taken."""
+
+    def __init__(self) -> None:
+        self._taken: dict[int, list[tuple[float, float]]] = {}
+
+    def take(self, near: int, side: int, begin: float, end: float, *, stay: bool = False) -> int:
+        """The nearest lane to `near` that is free from `begin` to `end`, on `side` first; with `stay` `near` itself counts."""
+        distance = 0 if stay else 1
+        while True:
+            for lane in (near + side * distance, near - side * distance):
+                if self._is_free(lane, begin, end):
+                    insort(self._taken.setdefault(lane, []), (begin, end))
+                    return lane
+            distance += 1
+
+    def _is_free(self, lane: int, begin: float, end: float) -> bool:
+        return all(right <= begin or left >= end for left, right in self._taken.get(lane, ()))

@@ -1,1 +1,0 @@
-"""What a summary kept of the conversation it replaced: pure, deterministic, asking no model."""
