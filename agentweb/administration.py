@@ -123,11 +123,15 @@ def session_file(path: Path) -> str:
         ) from error
 
 
-def export_session(beginning: str) -> bytes:
-    """The session's file, all branches."""
+def export_session(beginning: str, *, as_page: bool = False) -> bytes:
+    """The session's file, all branches; or a page to read."""
     open_database()
     from agentweb.prompt import session_by_key
     from sessions_app.services import accounts, sessions
 
     session = session_by_key(accounts.first_user(), beginning)
+    if as_page:
+        from sessions_app.views.exports import exported_page
+
+        return exported_page(session).encode("utf-8", "replace")
     return sessions.export_session_text(session=session, whole=True).encode("utf-8", "surrogatepass")

@@ -122,6 +122,12 @@ def parser() -> argparse.ArgumentParser:
         help="go on with this session (key or its beginning; see sessions)",
     )
     prompt.add_argument("--model", metavar="M", default="", help="provider/model, or a model's name alone")
+    prompt.add_argument(
+        "--tools",
+        choices=["all", "edit", "read-only", "ask"],
+        default="",
+        help="what the agent may do; ask: before bash, edit and write, on the terminal",
+    )
     prompt.add_argument("--queue", action="store_true", help="wait in line when the session is at work")
     prompt.add_argument("--json", action="store_true", help="print events, one JSON object a line")
 
@@ -143,6 +149,7 @@ def parser() -> argparse.ArgumentParser:
     )
     export = add("export", export_command, "write a session's file to standard output")
     export.add_argument("session", help="its key, or the beginning of it")
+    export.add_argument("--html", action="store_true", help="a page to read in a browser, with every branch")
     add("version", version_command, "print the version")
 
     # For setups in which something else starts the processes, such as compose.yaml.
@@ -209,6 +216,7 @@ def prompt_command(options: argparse.Namespace) -> int:
             workspace=options.workspace,
             session=options.session,
             model=options.model,
+            tools=options.tools.replace("-", "_"),
             queue=options.queue,
             as_json=options.json,
         )
@@ -265,7 +273,7 @@ def import_command(options: argparse.Namespace) -> int:
 def export_command(options: argparse.Namespace) -> int:
     from agentweb.administration import export_session
 
-    sys.stdout.buffer.write(export_session(options.session))
+    sys.stdout.buffer.write(export_session(options.session, as_page=options.html))
     sys.stdout.buffer.flush()
     return 0
 

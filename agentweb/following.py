@@ -43,14 +43,22 @@ class Printer(Protocol):
 
 
 class Follower:
-    """Follows a submitted prompt to the end of its run; `error` and `error_kind` say afterwards what
+    """Follows a submitted prompt to the end of its run; `ask` puts the questions of the agent to a person, None:
+    nobody is there and following ends with the first one. `error` and `error_kind` say afterwards what
     went wrong, `cut_short` whether the last answer reached the model's limit."""
 
-    def __init__(self, session: Session, submission: Submission, printer: Printer) -> None:
+    def __init__(
+        self,
+        session: Session,
+        submission: Submission,
+        printer: Printer,
+        ask: Callable[[], None] | None = None,
+    ) -> None:
         self.session = session
         self.queued: QueuedMessage | None = submission.queued
         self.run: Run | None = submission.run
         self.printer = printer
+        self.ask = ask
         self.error = self.error_kind = ""
         self.cut_short = False
         self.is_told = False
@@ -90,6 +98,10 @@ class Follower:
             if not heard:
                 # The stream may be lost. While it speaks it says itself when an entry is there.
                 self.tell_entries()
+            if self.run.status == Run.Status.ASKING and not heard:
+                if self.ask is None:
+                    return str(Run.Status.ASKING)
+                self.ask()
             self.notice_lost_server()
             is_late = self.run.status == Run.Status.QUEUED and time.monotonic() - began > WAITING_SECONDS
             if is_late and not told_to_wait:

@@ -17,7 +17,9 @@ def end_commands_of_runs() -> int:
     if not settings.EMBEDDED_BROKER:
         return 0
     markers = (
-        Run.objects.filter(status=Run.Status.RUNNING).exclude(marker="").values_list("marker", flat=True)
+        Run.objects.filter(status__in=[Run.Status.RUNNING, Run.Status.ASKING])
+        .exclude(marker="")
+        .values_list("marker", flat=True)
     )
     return sum(kill_marked(marker) for marker in markers)
 

@@ -11,13 +11,14 @@ import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from agentweb.data_directory import chosen_directory, running_server
 from agentweb.preparation import set_up_django, try_broker
-from agentweb.problems import BUSY, CEILING, FAILED, NOT_AVAILABLE, STOPPED, USAGE, Problem
+from agentweb.problems import ASKS, BUSY, CEILING, FAILED, NOT_AVAILABLE, STOPPED, USAGE, Problem
 from agentweb.supervisor import Options, Supervisor, uses_external_broker
 
 if TYPE_CHECKING:
@@ -33,12 +34,13 @@ BROKER_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What was asked on the command line; `session` and `model` empty: a new one, the usual one."""
+    """What was asked on the command line; `session`, `model` and `tools` empty: a new one, the usual ones."""
 
     text: str
     workspace: str = ""
     session: str = ""
     model: str = ""
+    tools: str = ""
     queue: bool = False
     as_json: bool = False
 
@@ -143,6 +145,7 @@ def own_worker(data: Path, interruption: Interruption) -> Iterator[None]:
 
 
 def submit_and_follow(request: Request, interruption: Interruption) -> int:
+    from agentweb.asking import ask_on_terminal, can_ask
     from agentweb.following import Follower, JsonPrinter, TextPrinter
     from sessions_app.services import accounts, runs
     from sessions_app.services.errors import ServiceError
@@ -163,7 +166,10 @@ def submit_and_follow(request: Request, interruption: Interruption) -> int:
         code = {400: USAGE, 403: USAGE, 409: BUSY}.get(error.status, NOT_AVAILABLE)
         raise Problem(str(error), error.remedy, code=code) from error
     printer = JsonPrinter(sys.stdout) if request.as_json else TextPrinter(sys.stdout)
-    follower = Follower(session, submitted, printer)
+    ask = None
+    if can_ask() and not request.as_json:
+        ask = partial(ask_on_terminal, session, user, lambda: interruption.wanted)
+    follower = Follower(session, submitted, printer, ask)
     try:
         printer.begin(session)
         outcome = follower.follow(lambda: interruption.wanted, lambda: stop(session, user))
@@ -171,7 +177,7 @@ def submit_and_follow(request: Request, interruption: Interruption) -> int:
         stop_unless_served(session, user)
         raise
     code = told(outcome, follower)
-    if not request.as_json and code not in {FAILED, CEILING}:
+    if not request.as_json and code not in {FAILED, CEILING, ASKS}:
         print(f"Session {session.key}", file=sys.stderr)
     return code
 
@@ -193,8 +199,11 @@ def chosen_session(user: User, request: Request) -> Session:
             owner=user,
             provider=choice.provider if choice else None,
             model=choice.model if choice else None,
+            tool_preset=request.tools or "all",
         )
     session = session_by_key(user, request.session)
+    if request.tools and request.tools != session.tool_preset:
+        session = sessions.choose_tools(session=session, author=user, preset=request.tools)
     if choice and (session.provider, session.model) != (choice.provider, choice.model):
         return sessions.choose_model(
             session=session, author=user, provider=choice.provider, model=choice.model
@@ -260,6 +269,11 @@ def told(outcome: str, follower: Follower) -> int:
     """The exit code; what went wrong and what to do goes to standard error."""
     from sessions_app.agent.remedies import remedy_of
 
+    if outcome == "asking":
+        print("agentweb: The agent asks for a permission, and nobody is here to give it.", file=sys.stderr)
+        print("  Answer in the browser, or choose other tools with --tools; "
+              f"session {follower.session.key} waits.", file=sys.stderr)  # fmt: skip
+        return ASKS
     code = {"completed": 0, "limited": CEILING, "stopped": STOPPED}.get(outcome, FAILED)
     if code and follower.error:
         print(f"agentweb: {follower.error}", file=sys.stderr)

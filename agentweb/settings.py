@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import sys
+from datetime import timedelta
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -153,6 +154,9 @@ WORKSPACE_ROOTS = [Path(p).expanduser().resolve() for p in env_list("AGENTWEB_RO
 TOOL_ROOTS = [Path(p).expanduser().resolve() for p in env_list("AGENTWEB_TOOL_ROOTS")]
 # Names of environment variables that tools get in addition to the built-in list. Never keys.
 TOOL_ENVIRONMENT = env_list("AGENTWEB_TOOL_ENVIRONMENT")
+# The shell of commands; empty: bash, or what there is. And a line that every command begins with.
+TOOL_SHELL = env("AGENTWEB_TOOL_SHELL")
+TOOL_COMMAND_PREFIX = env("AGENTWEB_TOOL_COMMAND_PREFIX")
 # Seconds after which any command is ended, whatever the model asked.
 TOOL_MAX_SECONDS = env_int("AGENTWEB_TOOL_MAX_SECONDS", 7200)
 # Commands run as the server's own user. With a second active user, or bound to more than loopback, this
@@ -167,6 +171,8 @@ AGENT_DIR = Path(env("AGENTWEB_AGENT_DIR", str(DATA_DIR / "agent"))).expanduser(
 RUN_MAX_TURNS = env_int("AGENTWEB_RUN_MAX_TURNS", 200)
 RUN_MAX_MINUTES = env_int("AGENTWEB_RUN_MAX_MINUTES", 240)
 RUN_MAX_CENTS = env_int("AGENTWEB_RUN_MAX_CENTS", 1000)
+# Minutes a question of the tools preset "ask first" waits for a person; then the answer is no.
+ANSWER_MINUTES = env_int("AGENTWEB_ANSWER_MINUTES", 60)
 # A worker that has not renewed its lease for this many seconds is taken for dead.
 RUN_LEASE_SECONDS = env_int("AGENTWEB_RUN_LEASE_SECONDS", 15)
 # Milliseconds for which deltas are gathered before they leave the worker.
@@ -176,6 +182,8 @@ DEMO_PACE = env_int("AGENTWEB_DEMO_PACE", 35)
 # A script (JSON file) that the scripted provider plays: tests only, refused when unset.
 SCRIPTED_PROVIDER_FILE = env("AGENTWEB_SCRIPT")
 MAX_PROMPT_BYTES = env_int("AGENTWEB_MAX_PROMPT_BYTES", 1_000_000)
+# What one dropped file may have; larger ones are better copied to the server.
+MAX_UPLOAD_BYTES = env_int("AGENTWEB_MAX_UPLOAD_BYTES", 25_000_000)
 
 # --- Compaction and retries -------------------------------------------------------------------------
 
@@ -285,6 +293,7 @@ INSTALLED_APPS = [
     "channels",
     "django_htmx",
     "template_partials",
+    "axes",
     "sessions_app",
 ]
 if sys.argv[1:2] == ["runserver"]:
@@ -302,6 +311,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "agentweb.middleware.SignInRequired",
     "agentweb.middleware.ContentSecurityPolicy",
+    "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "agentweb.urls"
 ASGI_APPLICATION = "agentweb.asgi.application"
@@ -326,6 +336,19 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+# Guessing passwords: so many wrong ones for a name from an address, then nothing is tried for a while. Sign-in
+# links go on working, so nobody can lock the operator out.
+AXES_FAILURE_LIMIT = env_int("AGENTWEB_SIGN_IN_ATTEMPTS", 10)
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_CALLABLE = "sessions_app.views.accounts.locked_out"
+AXES_RESET_ON_SUCCESS = True
+AXES_DISABLE_ACCESS_LOG = True
+AXES_VERBOSE = False
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "session_list"
 LOGOUT_REDIRECT_URL = "login"

@@ -104,6 +104,25 @@ class PromptForm(forms.Form):
         return self.cleaned_data["mode"] or QueuedMessage.Mode.STEER
 
 
+class FilesField(forms.FileField):
+    """Several files of one input; cleans to a list of them."""
+
+    widget = ImagesInput
+
+    def clean(self, data: Any, initial: Any = None) -> list[File[bytes]]:
+        files = data if isinstance(data, list | tuple) else [data] if data else []
+        if not files:
+            raise ValidationError(_("There is no file to keep."))
+        return list(files)
+
+
+class FilesForm(forms.Form):
+    """Files for a folder of the workspace."""
+
+    folder = forms.CharField(required=False, max_length=1000)
+    uploads = FilesField()
+
+
 class BranchForm(forms.Form):
     """Other words for one's own message."""
 

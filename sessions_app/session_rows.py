@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from django.db.models import Max, QuerySet
+from django.db.models import Max, Q, QuerySet
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -38,6 +38,12 @@ class SessionRow:
     elapsed: str = ""
 
 
+def named(user: AnyUser, query: str) -> list[SessionRow]:
+    """The user's sessions whose name or first words hold the query, the one that moved last first."""
+    named = Q(name__icontains=query) | Q(name="", title__icontains=query)
+    return made_rows(Session.objects.visible_to(user).filter(named))
+
+
 def newest(user: AnyUser) -> list[SessionRow]:
     """The user's sessions, the one that moved last first."""
     return made_rows(Session.objects.visible_to(user))
@@ -51,7 +57,11 @@ def made_rows(sessions: QuerySet[Session]) -> list[SessionRow]:
 
 def running_count(user: AnyUser) -> int:
     """How many of the user's sessions are at work."""
-    return Session.objects.visible_to(user).filter(runs__status=Run.Status.RUNNING).count()
+    return (
+        Session.objects.visible_to(user)
+        .filter(runs__in=Run.objects.active().filter(status=Run.Status.RUNNING))
+        .count()
+    )
 
 
 def row_of(session: Session) -> SessionRow:
@@ -61,7 +71,7 @@ def row_of(session: Session) -> SessionRow:
 
 def newest_runs(sessions: Sequence[Session]) -> dict[int, Run]:
     """Session id → its newest run, for those that ever had one."""
-    begun = Run.objects.exclude(status=Run.Status.WAITING)
+    begun = Run.objects.of_agents().exclude(status=Run.Status.WAITING)
     newest = begun.filter(session__in=[session.pk for session in sessions]).values("session")
     runs = Run.objects.filter(pk__in=newest.annotate(newest=Max("pk")).values("newest")).defer("checkpoint")
     return {run.session_id: run for run in runs}
@@ -91,6 +101,8 @@ def state_of(session: Session, run: Run | None, now: datetime) -> tuple[str, str
     match run.status:
         case Run.Status.QUEUED:
             return "queued", _("Waiting to start")
+        case Run.Status.ASKING:
+            return "wait", _("Waits for your answer")
         case Run.Status.RUNNING if run.stop_requested:
             return "running", _("Stopping")
         case Run.Status.RUNNING if run.kind == Run.Kind.COMPACTION:

@@ -211,6 +211,18 @@ def test_json_is_one_event_a_line_and_ends_with_settled(up: Up) -> None:
 
 
 @pytest.mark.services
+def test_a_question_that_nobody_is_there_to_answer_is_exit_code_6(up: Up) -> None:
+    (up.data.parent / "asks").mkdir()
+    words = ["Add a CHANGELOG entry for the last commit", "--tools", "ask", "--json"]
+    asked = run(up.data, "prompt", *words, "--workspace", str(up.data.parent / "asks"))
+    assert asked.returncode == 6, asked.stderr
+    events = [json.loads(line) for line in asked.stdout.splitlines()]
+    assert events[-1]["type"] == "extension_ui_request"
+    assert events[-1]["options"] == ["Allow", "Allow for this run", "Deny"]
+    assert "Answer in the browser" in asked.stderr
+    assert events[0]["id"] in asked.stderr
+
+
 def test_a_folder_that_is_not_there_is_wrong_usage(up: Up) -> None:
     done = run(up.data, "prompt", "--workspace", str(up.data / "none"), "Hello")
     assert done.returncode == 2

@@ -19,6 +19,7 @@ from sessions_app.runner import compaction_run, recovery
 from sessions_app.runner.heartbeat import heartbeat
 from sessions_app.services import compaction, runs, sessions
 from sessions_app.services.errors import BadInput, Conflict
+from tests.agent.images import image_block, png
 from tests.staging import SUMMARY, Stage, assistant, stage, user, words
 
 __all__ = ["stage"]
@@ -137,7 +138,13 @@ def test_what_is_said_meanwhile_waits_and_is_delivered(stage: Stage) -> None:
     history(stage)
 
     def meanwhile(request: Any) -> list[dict[str, Any]]:
-        sent = runs.submit_prompt(session=stage.session, author=stage.author, text="Go on.", mode="follow_up")
+        sent = runs.submit_prompt(
+            session=stage.session,
+            author=stage.author,
+            text="Go on.",
+            images=[image_block(png())],
+            mode="follow_up",
+        )
         assert sent.queued is not None
         return [{"text": SUMMARY}]
 
@@ -147,6 +154,7 @@ def test_what_is_said_meanwhile_waits_and_is_delivered(stage: Stage) -> None:
     assert [(run.kind, run.status) for run in done] == [("compaction", "completed"), ("prompt", "completed")]
     assert stage.kinds()[-3:] == ["compaction", "user", "assistant"]
     assert not QueuedMessage.objects.exists()
+    assert [block["type"] for block in stage.requests[-1].messages[-1]["content"]] == ["text", "image"]
 
 
 def test_what_is_said_meanwhile_is_delivered_after_a_failure_too(stage: Stage) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -368,3 +369,18 @@ def test_an_answer_cut_off_in_its_calls_goes_on_with_the_next_turn(stage: Stage)
     assert run.status == "completed"
     assert stage.kinds() == ["user", "assistant", "toolResult", "assistant"]
     assert stage.told() == []
+
+
+def test_the_rules_of_the_project_and_the_newest_words_are_in_the_request_behind_a_compaction(
+    stage: Stage,
+) -> None:
+    """B14: word for word, whatever the summary says."""
+    rules = "Sentinel: never touch the ledger, whatever happens."
+    (Path(stage.session.workspace.path) / "AGENTS.md").write_text(rules, encoding="utf-8")
+    long_history(stage)
+    wanted = "Do the wheel, then the stone, then the sluice."
+    stage.prompt(wanted)
+    assert stage.kinds().count("compaction") == 1
+    sent = stage.requests[-1]
+    assert rules in sent.system
+    assert sent.messages[-1]["content"][-1]["text"] == wanted

@@ -153,7 +153,14 @@ async def test_rows_come_first_then_the_live_tail(session: Session, alice_client
         assert kinds[0] == "hello"
         assert kinds.index("entries") < kinds.index("live")
         assert socket.shown() == [1]
-        assert set(socket.parts()) == {"queue", "run-status", "session-meta", "session-tree"}
+        assert set(socket.parts()) == {
+            "questions",
+            "commands",
+            "queue",
+            "run-status",
+            "session-meta",
+            "session-tree",
+        }
         stream.add(delta(" that grows"))
         await socket.until(has_op("more", " that grows"))
 

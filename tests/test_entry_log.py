@@ -387,3 +387,14 @@ def test_ids_are_eight_hex_digits_and_never_twice_in_a_session(
     assert second.entry_id != first.entry_id
     third = entry_log.append(session.pk, user("three"))
     assert str(uuid.UUID(third.entry_id)) == third.entry_id
+
+
+def test_a_title_is_one_line_without_control_characters(session: Session) -> None:
+    """B50: no colours, no terminal titles, no turned reading direction."""
+    entry_log.append(session.pk, user("\x1b]0;owned\x07\x1b[31mFix\r\n\u202ethe\x08 clock\x9b"))
+    session.refresh_from_db()
+    assert session.title.isprintable()
+    assert "Fix" in session.title
+    entry_log.append(session.pk, {"type": "session_info", "name": "A\x1b[31m\r\nname"})
+    session.refresh_from_db()
+    assert session.name.isprintable()

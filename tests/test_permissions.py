@@ -29,12 +29,16 @@ PAGES = (
     "session_compare",
     "session_export",
     "session_blob",
+    "file_names",
 )
 COMMANDS = (
     "submit_prompt",
     "stop_run",
     "continue_run",
     "choose_model",
+    "choose_tools",
+    "answer_question",
+    "stop_commands",
     "rename_session",
     "edit_queued",
     "navigate",
@@ -45,6 +49,7 @@ COMMANDS = (
     "clone",
     "pin",
     "omit",
+    "keep_files",
     "mark_outcome",
     "carry",
 )
@@ -57,6 +62,8 @@ FORM = {
     "model": "demo/demo",
     "label": "mark",
     "action": "remove",
+    "tools": "read_only",
+    "answer": "allow",
 }
 PUBLIC = {"login", "login_link", "health", "version"}
 
@@ -96,7 +103,7 @@ def address(name: str, session: Session) -> str:
         arguments["seq"] = 1
     elif name == "replaced":
         arguments["seq"] = 3
-    elif name == "edit_queued":
+    elif name in {"edit_queued", "answer_question"}:
         arguments["id"] = 1
     elif name == "session_blob":
         arguments |= {"sha": Blob.objects.get().sha256, "name": "image-1.png"}
@@ -118,7 +125,14 @@ def close_file(response: Any) -> None:
 
 def state(session: Session) -> tuple[Any, ...]:
     session.refresh_from_db()
-    return (session.name, session.leaf_id, session.model, Entry.objects.count(), Run.objects.count())
+    return (
+        session.name,
+        session.leaf_id,
+        session.model,
+        session.tool_preset,
+        Entry.objects.count(),
+        Run.objects.count(),
+    )
 
 
 def test_every_address_of_a_session_is_looked_at_here() -> None:

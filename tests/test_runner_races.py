@@ -78,6 +78,7 @@ def test_two_workers_carry_a_compaction_out_once(stage: Stage) -> None:
 
 
 def test_a_prompt_and_a_compaction_at_once_leave_one_active_run(stage: Stage) -> None:
+    """B26."""
     for number in range(ROUNDS):
         history(stage)
         results = together(
@@ -193,4 +194,26 @@ def test_going_to_another_branch_against_a_prompt(stage: Stage) -> None:
         assert isinstance(move, Conflict) == (sent.queued is None)
         stage.carry_out_all()
         assert stage.kinds()[-2:] == ["user", "assistant"]
+    sound(stage)
+
+
+def test_two_prompts_at_once_start_one_run_and_both_are_answered(stage: Stage) -> None:
+    """B26: from two tabs, in the same moment."""
+    for number in range(ROUNDS):
+        sent = together(
+            lambda number=number: runs.submit_prompt(  # type: ignore[misc]
+                session=stage.session, author=stage.author, text=f"first {number}"
+            ),
+            lambda number=number: runs.submit_prompt(  # type: ignore[misc]
+                session=stage.session, author=stage.author, text=f"second {number}"
+            ),
+        )
+        assert sorted(type(result).__name__ for result in sent) == ["Submission"] * 2
+        assert [result.run is None for result in sent].count(True) == 1
+        assert Run.objects.active().filter(session=stage.session).count() == 1
+        stage.carry_out_all()
+        assert {"first", "second"} <= {
+            str(m["content"]).split()[0] for m in stage.context() if m["role"] == "user"
+        }
+    assert not stage.session.queue.exists()
     sound(stage)

@@ -106,6 +106,10 @@ def test_the_page_of_a_broken_server_runs_no_script() -> None:
     "path", TEMPLATES, ids=lambda path: str(path.relative_to(settings.BASE_DIR / "templates"))
 )
 def test_no_template_holds_an_inline_script_style_or_handler(path: Path) -> None:
+    if path.name == "export.html":
+        # A file that people keep, never a page of the server; it has a stricter policy of its own inside.
+        assert "default-src 'none'" in path.read_text(encoding="utf-8")
+        return
     template = Unsafe()
     template.feed(path.read_text(encoding="utf-8"))
     assert template.found == []

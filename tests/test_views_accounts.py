@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
+from pytest_django import Settings
 
 from sessions_app import urls
 from sessions_app.models import LoginLink
@@ -136,3 +137,39 @@ def test_every_address_but_the_open_ones_wants_a_sign_in(client: Client, db: Non
 def test_health_and_version_are_for_everybody(client: Client, db: None) -> None:
     assert client.get("/health/").json()["status"] == "ok"
     assert client.get("/version/").json()["version"] == client.get("/health/").json()["version"]
+
+
+def test_after_many_wrong_passwords_a_name_rests_but_a_link_goes_on_working(
+    client: Client, alice: User, settings: Settings
+) -> None:
+    settings.AXES_FAILURE_LIMIT = 3
+    wrong = {"username": "alice", "password": "guess"}
+    answers = [client.post("/login/", wrong).status_code for _ in range(3)]
+    assert answers == [422, 422, 429]
+    right = client.post("/login/", PASSWORD)
+    assert right.status_code == 429
+    assert "Too many wrong passwords" in right.content.decode()
+    assert "sign-in link" in client.post("/login/", wrong, headers={"HX-Request": "true"}).content.decode()
+    link = accounts.create_login_link(user=alice)
+    assert client.post(f"/login/{link}/").headers["Location"] == "/"
+
+
+def test_a_password_is_changed_by_whoever_knows_the_old_one(alice_client: Client, alice: User) -> None:
+    new = {"new_password1": "harbour lights 9", "new_password2": "harbour lights 9"}
+    refused = alice_client.post("/password/", {**new, "old_password": "not this"})
+    assert refused.status_code == 422
+    assert alice_client.post("/password/", {**new, "old_password": PASSWORD["password"]}).status_code == 302
+    assert "Your password is changed" in alice_client.get("/password/").content.decode()
+    alice.refresh_from_db()
+    assert alice.check_password("harbour lights 9")
+
+
+def test_who_signs_in_by_links_sets_a_first_password(alice_client: Client, alice: User) -> None:
+    alice.set_unusable_password()
+    alice.save()
+    alice_client.force_login(alice)
+    assert "old_password" not in alice_client.get("/password/").content.decode()
+    weak = alice_client.post("/password/", {"new_password1": "12345", "new_password2": "12345"})
+    assert weak.status_code == 422
+    new = {"new_password1": "harbour lights 9", "new_password2": "harbour lights 9"}
+    assert alice_client.post("/password/", new).status_code == 302

@@ -365,3 +365,28 @@ def test_the_newest_session_comes_first_and_a_damaged_one_breaks_no_list(
     Session.objects.filter(pk=session.pk).update(header="{broken")
     text = alice_client.get("/", headers=HTMX).content.decode()
     assert text.index("Newer") < text.index("Oldest of all")
+
+
+def test_the_palette_finds_sessions_and_folders_one_may_see(
+    alice_client: Client, charlie_client: Client, session: Session
+) -> None:
+    Session.objects.filter(pk=session.pk).update(name="Clock change <b>")
+    html = alice_client.get("/palette/", {"q": "clock"}, headers={"HX-Request": "true"}).content.decode()
+    assert f'role="option" data-goes="/s/{session.key}/"' in html
+    assert "Clock change &lt;b&gt;" in html
+    assert "?workspace=" in alice_client.get("/palette/", {"q": "Works"}).content.decode()
+    assert charlie_client.get("/palette/", {"q": "clock"}).content.decode().strip() == ""
+
+
+def test_every_command_offered_by_name_leads_somewhere(alice_client: Client, session: Session) -> None:
+    """What the page offers by name is what it can do: each option says how, or has an act in commands.js."""
+    script = Path("static/js/commands.js").read_text(encoding="utf-8")
+    acts = set(re.findall(r"^  (\w+)(?:: |,$)", script, re.M))
+    for address in ("/", f"/s/{session.key}/"):
+        page = alice_client.get(address).content.decode()
+        options = re.findall(r'<div class="option" role="option" data-command="(\w+)"([^>]*)>', page)
+        assert len(options) >= 5
+        for name, rest in options:
+            assert name in acts or re.search(r"data-(goes|clicks|loads|shows)=", rest), name
+            for target in re.findall(r'data-(?:goes|loads)="(/[^"#?]*)', rest):
+                assert alice_client.get(target).status_code in (200, 302), target

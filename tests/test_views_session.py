@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
 from sessions_app import entry_log
+from sessions_app.core.entries import Entry as CoreEntry
 from sessions_app.models import Entry, QueuedMessage, Run, Session
 
 HTMX = {"HX-Request": "true"}
@@ -382,3 +385,35 @@ def test_a_file_of_a_session_is_named_after_it(alice_client: Client, talk: Sessi
     Session.objects.filter(pk=talk.pk).update(name="…", title="")
     response = alice_client.get(address(talk, "session_export"))
     assert response["Content-Disposition"] == 'attachment; filename="session.jsonl"'
+
+
+def test_a_session_of_thousands_of_entries_and_many_branches_opens_at_once(
+    alice_client: Client, session: Session, django_assert_max_num_queries: Any
+) -> None:
+    """B25: page and tree hold a part of it, and cost what that part costs; the export has everything."""
+    records = []
+    for number in range(6_000):
+        parent = f"e{number - 1}" if number % 60 else f"e{max(0, number - 90)}" if number else None
+        message = {
+            "role": "user" if number % 2 == 0 else "assistant",
+            "content": f"words {number}",
+            "timestamp": 1,
+        }
+        fields = {
+            "type": "message",
+            "id": f"e{number}",
+            "parentId": parent,
+            "timestamp": "2026-11-30T12:00:00.000Z",
+        }
+        records.append(CoreEntry({**fields, "message": message}, number + 1))
+    with transaction.atomic():
+        entry_log.import_records(session, records)
+    begun = time.monotonic()
+    with django_assert_max_num_queries(120):
+        page = alice_client.get(address(session))
+        tree = alice_client.get(address(session, "session_tree"))
+    assert (page.status_code, tree.status_code) == (200, 200)
+    assert len(page.content) < 1_500_000
+    assert len(tree.content) < 3_000_000
+    assert alice_client.get(address(session, "session_export") + "?whole=1").content.count(b"\n") == 6_001
+    assert time.monotonic() - begun < 20

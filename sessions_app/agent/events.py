@@ -176,6 +176,31 @@ class LimitReached:
         return {"type": "limit_reached", "kind": self.kind, "value": self.value}
 
 
+@dataclass(frozen=True, slots=True)
+class AskedCall:
+    """A call that a person has to allow. `position` is its place among the calls of its message; `arguments` are in
+    order and fit the tool's schema.
+    """
+
+    position: int
+    call_id: str
+    tool_name: str
+    arguments: Json
+
+
+@dataclass(frozen=True, slots=True)
+class CallsWaiting:
+    """The pass is left here, with none of the message's calls carried out, until a person has answered.
+
+    Nothing follows, not even `AgentEnded`; `run_agent` goes on from here when it is given the message again.
+    """
+
+    asked: tuple[AskedCall, ...]
+
+    def to_wire(self) -> Json:
+        return {"type": "calls_waiting", "toolCallIds": [call.call_id for call in self.asked]}
+
+
 LoopEvent = (
     AgentStarted
     | AgentEnded
@@ -189,6 +214,7 @@ LoopEvent = (
     | ToolEnded
     | RequestRepaired
     | LimitReached
+    | CallsWaiting
 )
 
 

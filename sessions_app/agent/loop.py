@@ -11,6 +11,7 @@ from sessions_app.agent.answering import Answering, TurnSettings
 from sessions_app.agent.events import (
     AgentEnded,
     AgentStarted,
+    CallsWaiting,
     LimitReached,
     LoopEvent,
     MessageEnded,
@@ -24,6 +25,7 @@ from sessions_app.agent.providers.base import Provider
 from sessions_app.agent.sandboxes.base import Sandbox
 from sessions_app.agent.stop import StopSignal
 from sessions_app.agent.tool_batch import ABORTED_BEFORE, CUT_OFF, ToolBatch
+from sessions_app.agent.tool_presets import Permit
 from sessions_app.agent.tools.base import Tool
 from sessions_app.core.messages import tool_calls_of
 
@@ -66,6 +68,8 @@ def run_agent(
     options: Json | None = None,
     sequential_tools: bool = False,
     prepare_turn: Callable[[], TurnSettings | None] | None = None,
+    permit: Permit = lambda position, tool: "",
+    open_answer: Json | None = None,
 ) -> Iterator[LoopEvent]:
     """Run one pass (04 §1) and yield its events; store and send nothing.
 
@@ -76,6 +80,10 @@ def run_agent(
 
     The pass ends with `AgentEnded` whatever happens; a failure becomes an assistant message with the stop
     reason error or aborted. Closing the generator ends the request and all tools.
+
+    `permit` says which calls may be carried out. Where a person has to be asked the pass is left with
+    `CallsWaiting`; given that message as `open_answer`, another call goes on with its tools as if nothing had
+    been in between.
     """
     own_stop = StopSignal()
     settings = TurnSettings(provider, model, tools, thinking_level, options or {})
@@ -100,11 +108,12 @@ def run_agent(
         clock=clock,
         sequential_tools=sequential_tools,
         prepare_turn=prepare_turn,
+        permit=permit,
     )
     # The pass has a switch of its own, so that closing the generator can end its tools without touching the run's.
     with stop.on_request(lambda: own_stop.request(stop.reason)):
         try:
-            yield from agent_pass.run(inputs)
+            yield from agent_pass.run(inputs, open_answer)
         finally:
             own_stop.request("closed")
 
@@ -123,6 +132,7 @@ class _Pass:
     clock: Callable[[], int]
     sequential_tools: bool
     prepare_turn: Callable[[], TurnSettings | None] | None
+    permit: Permit
     messages: list[Json] = field(default_factory=list)
     started_ms: int = 0
     turns: int = 0
@@ -130,13 +140,17 @@ class _Pass:
     continue_once: bool = False
     failure: Exception | None = None  # of the caller's own functions; it becomes the next turn's answer
 
-    def run(self, inputs: list[Json]) -> Iterator[LoopEvent]:
+    def run(self, inputs: list[Json], open_answer: Json | None) -> Iterator[LoopEvent]:
         self.started_ms = self.clock()
-        self.hooks.agent_start({"type": "agent_start"})
-        yield AgentStarted()
-        pending = [*inputs, *self._poll(self.poll_steering)]
+        if open_answer is None:
+            self.hooks.agent_start({"type": "agent_start"})
+            yield AgentStarted()
+            outcome = yield from self._turn([*inputs, *self._poll(self.poll_steering)])
+        else:
+            outcome = yield from self._finish_turn(open_answer)
         while True:
-            outcome = yield from self._turn(pending)
+            if outcome.waits:
+                return
             if outcome.is_final:
                 break
             limit = self._limit()
@@ -147,7 +161,7 @@ class _Pass:
             following = self._next_messages(wanted=outcome.has_results)
             if following is None:
                 break
-            pending = self._prepare_next(following)
+            outcome = yield from self._turn(self._prepare_next(following))
         ended = AgentEnded(tuple(self.messages), error=self.answering.error)
         self.hooks.agent_end(ended.to_wire())
         yield ended
@@ -211,8 +225,12 @@ class _Pass:
             yield from self._say(message)
         self.continue_once = False  # this request is the further one that was asked for
         answer = yield from self.answering.stream(self.settings, self.failure)
-        self.messages.append(answer)
         self.cost += _dollars(answer)
+        return (yield from self._finish_turn(answer))
+
+    def _finish_turn(self, answer: Json) -> Generator[LoopEvent, None, _TurnOutcome]:
+        """What follows an answer: its tools, and the end of the turn."""
+        self.messages.append(answer)
         self.turns += 1
         calls = tool_calls_of(answer)
         is_final = answer["stopReason"] in ("error", "aborted")
@@ -227,6 +245,7 @@ class _Pass:
                 stop=self.stop,
                 clock=self.clock,
                 sequential=self.sequential_tools,
+                permit=self.permit,
             )
             if is_final:
                 yield from batch.refuse(
@@ -235,6 +254,9 @@ class _Pass:
             elif answer["stopReason"] == "length":
                 yield from batch.refuse(CUT_OFF)
             else:
+                if asked := batch.asked():
+                    yield CallsWaiting(asked)
+                    return _TurnOutcome(waits=True)
                 yield from batch.run()
             for result in batch.messages():
                 results.append((yield from self._say(result)))
@@ -265,10 +287,13 @@ class _Pass:
 
 @dataclass(frozen=True, slots=True)
 class _TurnOutcome:
-    """`is_final`: error or aborted, the pass ends. `has_results`: the model waits for an answer to its calls."""
+    """`is_final`: error or aborted, the pass ends. `has_results`: the model waits for an answer to its calls.
+    `waits`: a person has to be asked before the calls are carried out.
+    """
 
-    is_final: bool
-    has_results: bool
+    is_final: bool = False
+    has_results: bool = False
+    waits: bool = False
 
 
 def _not_run(answer: Json) -> str:

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sessions_app.agent.events import LoopEvent, ToolEnded, ToolStarted, ToolUpdated
+from sessions_app.agent.events import AskedCall, LoopEvent, ToolEnded, ToolStarted, ToolUpdated
 from sessions_app.agent.hooks import HookRefusalError, Hooks
 from sessions_app.agent.request_content import clean_value
 from sessions_app.agent.result_images import with_usable_images
 from sessions_app.agent.sandboxes.base import Sandbox, SandboxError
 from sessions_app.agent.stop import StopSignal
+from sessions_app.agent.tool_presets import Permit
 from sessions_app.agent.tools.arguments import prepare_arguments
 from sessions_app.agent.tools.base import Tool, ToolError, ToolResult
 
@@ -36,6 +37,8 @@ CUT_OFF = (
     "This call was not carried out: the answer reached its output limit, so the arguments may be cut off. "
     "Make the call again, with shorter arguments if need be."
 )
+
+NOT_ASKED = "This call needs a person's permission, and nobody was asked. Nothing was done."
 
 
 def error_result(text: str, *, details: Json | None = None, terminate: bool = False) -> ToolResult:
@@ -80,12 +83,14 @@ class ToolBatch:
         stop: StopSignal,
         clock: Callable[[], int],
         sequential: bool = False,
+        permit: Permit = lambda position, tool: "",
     ) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._sandbox = sandbox
         self._hooks = hooks
         self._stop = stop
         self._clock = clock
+        self._permit = permit
         self._calls = [
             Call(
                 id=str(call.get("id", "")),
@@ -104,6 +109,25 @@ class ToolBatch:
         return bool(self._calls) and all(
             call.result is not None and call.result.terminate for call in self._calls
         )
+
+    def asked(self) -> tuple[AskedCall, ...]:
+        """The calls that a person has to allow before any of the batch is carried out; none after a stop.
+
+        What would be refused anyway is not asked for.
+        """
+        if self._stop.is_set():
+            return ()
+        asked = []
+        for position, call in enumerate(self._calls):
+            tool = self._tools.get(call.name)
+            if tool is None or call.malformed is not None or self._permit(position, call.name) is not None:
+                continue
+            try:
+                arguments = prepare_arguments(tool, call.arguments)
+            except ToolError:
+                continue
+            asked.append(AskedCall(position, call.id, call.name, arguments))
+        return tuple(asked)
 
     def run(self) -> Iterator[LoopEvent]:
         """Carry the calls out (04 TX-01, TX-02). Closing the generator ends what still runs."""
@@ -158,6 +182,8 @@ class ToolBatch:
         except Exception as error:
             logger.exception("preparing a tool call failed", extra={"tool": call.name})
             return error_result(f"The call could not be prepared. {_describe(error)}")
+        if refusal := self._not_permitted(call):
+            return error_result(refusal)
         if verdict.get("block"):
             reason = verdict.get("reason") or "The call was refused."
             return error_result(str(reason), terminate=bool(verdict.get("terminate")))
@@ -166,6 +192,11 @@ class ToolBatch:
         if self._stop.is_set():
             return error_result(ABORTED_BEFORE)
         return None
+
+    def _not_permitted(self, call: Call) -> str:
+        position = next(place for place, known in enumerate(self._calls) if known is call)
+        answer = self._permit(position, call.name)
+        return NOT_ASKED if answer is None else answer
 
     def _execute(self, calls: Sequence[Call]) -> Iterator[LoopEvent]:
         waiting = deque(call for call in calls if call.result is None)

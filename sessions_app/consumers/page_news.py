@@ -23,9 +23,10 @@ Json = dict[str, Any]
 # More new entries than this are not sent one by one: the browser fetches the transcript.
 MOST_APPENDED = 100
 
-PARTS = ("queue", "run-status", "session-meta", "session-tree")
+PARTS = ("questions", "commands", "queue", "run-status", "session-meta", "session-tree")
 _WORDS: dict[str, str] = {
     Run.Status.RUNNING: "The agent is at work.",
+    Run.Status.ASKING: "The agent asks for your permission.",
     Run.Status.COMPLETED: "The agent has finished.",
     Run.Status.FAILED: "The agent's job failed.",
     Run.Status.STOPPED: "The agent was stopped.",
@@ -80,7 +81,7 @@ def read_news(
     )
     if session is None:
         return None
-    run = Run.objects.filter(session=session).order_by("-pk").first()
+    run = Run.objects.of_agents().filter(session=session).order_by("-pk").first()
     now = Shown(
         seq=session.next_seq - 1,
         leaf=session.leaf.seq if session.leaf else 0,
@@ -92,7 +93,7 @@ def read_news(
     if now.leaf != shown.leaf:
         frames.append(_entries_frame(session, shown, now, user))
     if (now.run, now.status) != (shown.run, shown.status):
-        wanted |= {"run-status", "queue"}
+        wanted |= {"run-status", "queue", "questions", "commands"}
         frames += _words_about(now)
     if now.seq != shown.seq or now.leaf != shown.leaf:
         wanted |= {"session-meta", "session-tree"}
@@ -171,6 +172,10 @@ def _words_about(now: Shown) -> list[Json]:
 
 def _render_part(part: str, session: Session, user: AnyUser) -> str:
     match part:
+        case "questions":
+            return fragments.render_questions(session, user=user)
+        case "commands":
+            return fragments.render_commands(session, user=user)
         case "queue":
             return fragments.render_queue(session, user=user)
         case "run-status":

@@ -45,15 +45,17 @@ MOST_RECEIVED = 4_096
 # notice -> parts of the page that it makes old; rows are looked at with every notice.
 _PARTS_OF = {
     "queue": {"queue"},
-    "run": {"run-status", "queue"},
-    "ended": {"run-status", "queue"},
+    "question": {"questions"},
+    "command": {"commands"},
+    "run": {"run-status", "queue", "questions", "commands"},
+    "ended": {"run-status", "queue", "questions", "commands"},
     "session": {"session-meta"},
     "marks": {"session-tree"},
     "resync": set(PARTS),
 }
 _CALM = {"session-meta", "session-tree"}
 # About a run that the page follows already: nothing of the transcript waits for them.
-_PATIENT = {"run", "ended", "queue", "session"}
+_PATIENT = {"run", "ended", "queue", "session", "command"}
 
 
 class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]

@@ -187,8 +187,7 @@ def _advance(session: Session, entry: Entry, core: CoreEntry, now: datetime) -> 
     if used or cost:
         changed |= {"tokens": F("tokens") + used, "cost": F("cost") + cost}
     if core.kind == Kind.SESSION_INFO:
-        name = str(core.record.get("name") or "")
-        session.name = " ".join(name.split())[:300]
+        session.name = columns.name_of(core.record)
         changed["name"] = session.name
     if not session.title and (title := columns.title_of(core)):
         session.title = title

@@ -12,6 +12,8 @@ from sessions_app.core.entries import Kind
 
 Json = dict[str, Any]
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+# Control characters, and those that turn the reading direction of what follows.
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def clean(value: Any) -> Any:
@@ -84,5 +86,14 @@ def title_of(entry: CoreEntry) -> str:
         return ""
     words = clean(messages.text_of(entry.message.get("content"), "\n")).strip()
     begun = bare_words(words[:400]) or words[:400]
-    printable = "".join(character if character.isprintable() else " " for character in begun)
-    return " ".join(printable.split())[:120]
+    return one_line(begun)[:120]
+
+
+def name_of(record: Json) -> str:
+    """The name a session_info entry gives, as lists and window titles can show it; empty when it clears the name."""
+    return one_line(str(clean(record.get("name")) or ""))[:300]
+
+
+def one_line(text: str) -> str:
+    """The text on one line, without what no line can show."""
+    return " ".join(_UNSEEN.sub(" ", text).split())

@@ -143,7 +143,7 @@ def _finish(session: Session, entries: list[Entry], records: Sequence[CoreEntry]
         used, spent = columns.spending(core)
         tokens, cost = tokens + used, cost + spent
         if core.kind == Kind.SESSION_INFO:
-            session.name = " ".join(str(columns.clean(core.record.get("name")) or "").split())[:300]
+            session.name = columns.name_of(core.record)
         if not session.title:
             session.title = columns.title_of(core)
     session.tokens, session.cost = tokens, cost

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.template.loader import render_to_string
 
 from sessions_app.fragments.articles import describe, source_of
+from sessions_app.fragments.commands import render_commands
 from sessions_app.fragments.live_parts import (
     LiveBlock,
     LiveMessage,
@@ -21,6 +22,7 @@ from sessions_app.fragments.live_parts import (
     tail_of,
 )
 from sessions_app.fragments.permission import may_edit
+from sessions_app.fragments.questions import render_questions
 from sessions_app.fragments.replaced import render_replaced
 from sessions_app.fragments.session_parts import (
     render_queue,
@@ -46,11 +48,13 @@ __all__ = [
     "live_message_of",
     "may_edit",
     "open_calls",
+    "render_commands",
     "render_compacting",
     "render_entries",
     "render_entry",
     "render_live_block",
     "render_live_message",
+    "render_questions",
     "render_queue",
     "render_replaced",
     "render_retrying",

@@ -158,7 +158,11 @@ def attempts_of(entries: Sequence[Entry], session: Session) -> dict[int, Attempt
     """
     outcomes = CompactionAttempt.Outcome
     newest = (
-        session.runs.exclude(status=Run.Status.WAITING).order_by("-pk").values_list("pk", flat=True).first()
+        session.runs.of_agents()
+        .exclude(status=Run.Status.WAITING)
+        .order_by("-pk")
+        .values_list("pk", flat=True)
+        .first()
     )
     rows = CompactionAttempt.objects.filter(
         leaf_id__in=[entry.pk for entry in entries],

@@ -44,13 +44,19 @@ class RunState:
 
     @property
     def is_active(self) -> bool:
-        return self.name in {"queued", "running", "stopping"}
+        return self.name in {"queued", "running", "asking", "stopping"}
 
 
 def run_state(session: Session) -> RunState:
     """What the newest run of a session does or did. What is not known to be running is not shown as running."""
     # One that waits for another to end is not what the session does.
-    run = session.runs.exclude(status=Run.Status.WAITING).order_by("-pk").defer("checkpoint").first()
+    run = (
+        session.runs.of_agents()
+        .exclude(status=Run.Status.WAITING)
+        .order_by("-pk")
+        .defer("checkpoint")
+        .first()
+    )
     if run is None:
         return RunState("idle", "idle", "Nothing said yet" if session.leaf_id is None else "Idle")
     if run.kind != Run.Kind.PROMPT:
@@ -61,6 +67,8 @@ def run_state(session: Session) -> RunState:
         name, words = (
             ("running", "Running") if run.status == Run.Status.RUNNING else ("queued", "Waiting to start")
         )
+        if run.status == Run.Status.ASKING:
+            return RunState("asking", "wait", "Waits for your answer")
         if run.stop_requested:
             waits = session.runs.filter(status=Run.Status.WAITING, kind=Run.Kind.COMPACTION).exists()
             name, words = "stopping", "Stopping, then compacting" if waits else "Stopping"

@@ -71,7 +71,7 @@ class Image:
 @dataclass(frozen=True, slots=True)
 class Card:
     """Everything the template of a card shows. `state` is `done`, `failed`, `stopped`, `running`, `ended` (its result
-    is not stored yet) or `open` (a call that has no result)."""
+    is not stored yet), `asking` (may it be carried out?) or `open` (a call that has no result)."""
 
     name: str
     icon: str
@@ -94,7 +94,13 @@ class Card:
     @property
     def title(self) -> str:
         """What the card is, for its article's name."""
-        word = {"failed": ", failed", "stopped": ", stopped", "running": ", running", "open": ", no result"}
+        word = {
+            "failed": ", failed",
+            "stopped": ", stopped",
+            "running": ", running",
+            "open": ", no result",
+            "asking": ", waits for an answer",
+        }
         return f"Tool {self.name}{word.get(self.state, '')}"
 
 
@@ -137,6 +143,18 @@ def running_card(call: Json, *, tail: str = "", ended: bool = False, since: str 
     return replace(card, output=output, is_open=True, since="" if ended else since)
 
 
+def asking_card(call: Json, preview: Json) -> Card:
+    """A call that a person has to allow; `preview` are the details its result would have."""
+    card = _call_card(call.get("name"), call, "asking", full=True)
+    diff = _diff_of(preview, full=False, path=card.argument)
+    return replace(
+        card,
+        arguments=() if diff is not None else card.arguments,
+        diff=diff,
+        is_open=True,
+    )
+
+
 def open_card(call: Json) -> Card:
     """A call that never got a result."""
     return _call_card(call.get("name"), call, "open")
@@ -163,9 +181,23 @@ def command_card(message: Json, *, full: bool = False) -> Card:
         failure="Stopped" if state == "stopped" else "",
         command=visible(command[:MAX_SCANNED]) if "\n" in command.strip() or len(command) > 100 else "",
         output=output,
-        notes=("The output was shortened.",) if message.get("truncated") is True else (),
+        notes=_command_notes(message),
+        full_output=_full_output(_object(message.get("details"))),
         is_open=state == "failed" or full,
         more=not full and output is not None and output.cut,
+    )
+
+
+def running_command_card(command: str, tail: str, *, excluded: bool) -> Card:
+    """A person's own command that has not ended; `tail` is what it has printed so far."""
+    return Card(
+        name="!",
+        icon="shell",
+        argument=one_line(command),
+        state="running",
+        chips=(Chip("not told to the model"),) if excluded else (),
+        output=excerpt(tail, LIVE_LINES, tail=True) if tail else None,
+        is_open=True,
     )
 
 
@@ -274,6 +306,16 @@ def _notes(details: Json) -> tuple[str, ...]:
     if total is None or kept is None:
         return ("The model was given a shortened output.",)
     return (f"The model was given {kept:,} of {total:,} lines.",)
+
+
+def _command_notes(message: Json) -> tuple[str, ...]:
+    if message.get("truncated") is not True:
+        return ()
+    return _notes(_object(message.get("details"))) or ("The output was shortened.",)
+
+
+def _object(value: Any) -> Json:
+    return value if isinstance(value, dict) else {}
 
 
 def _full_output(details: Json) -> FullOutput | None:

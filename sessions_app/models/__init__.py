@@ -9,9 +9,18 @@ from sessions_app.models.blobs import Blob, BlobUse
 from sessions_app.models.compactions import CompactionAttempt
 from sessions_app.models.entries import Entry, Pin, Segment, damaged_record
 from sessions_app.models.outcomes import OutcomeMark
+from sessions_app.models.questions import Question
+from sessions_app.models.reviews import (
+    CompactionReview,
+    QualityReport,
+    ReviewEvent,
+    ReviewQuerySet,
+    SummaryExchange,
+    SummaryVersion,
+)
 from sessions_app.models.runs import Command, QueuedMessage, Run, RunQuerySet
 from sessions_app.models.search import SearchProgress
-from sessions_app.models.sessions import Session, SessionQuerySet
+from sessions_app.models.sessions import Session, SessionQuerySet, ToolPreset
 from sessions_app.models.workspaces import Membership, Workspace, WorkspaceQuerySet
 
 if TYPE_CHECKING:
@@ -22,19 +31,27 @@ __all__ = [
     "BlobUse",
     "Command",
     "CompactionAttempt",
+    "CompactionReview",
     "Entry",
     "LoginLink",
     "Membership",
     "OutcomeMark",
     "Pin",
     "ProviderKey",
+    "QualityReport",
+    "Question",
     "QueuedMessage",
+    "ReviewEvent",
+    "ReviewQuerySet",
     "Run",
     "RunQuerySet",
     "SearchProgress",
     "Segment",
     "Session",
     "SessionQuerySet",
+    "SummaryExchange",
+    "SummaryVersion",
+    "ToolPreset",
     "Workspace",
     "WorkspaceQuerySet",
     "damaged_record",

@@ -13,6 +13,7 @@ class CompactionAttempt(models.Model):
         MANUAL = "manual"
         THRESHOLD = "threshold"
         OVERFLOW = "overflow"
+        IMPORTED = "imported"
 
     class Outcome(models.TextChoices):
         STARTED = "started"
@@ -21,6 +22,7 @@ class CompactionAttempt(models.Model):
         NOT_SMALLER = "not_smaller"
         FAILED = "failed"
         CANCELLED = "cancelled"
+        REFUSED = "refused"
 
     session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="compaction_attempts")
     run = models.ForeignKey("Run", on_delete=models.SET_NULL, null=True, related_name="compaction_attempts")
@@ -35,6 +37,17 @@ class CompactionAttempt(models.Model):
     provider = models.CharField(max_length=60)
     model = models.CharField(max_length=200)
     settings = models.TextField(help_text="JSON: window, reserveTokens and keepRecentTokens in force.")
+    range_first = models.PositiveIntegerField(
+        null=True,
+        help_text="Depth of the first entry that is replaced; the last is the one above `range_end`.",
+    )
+    range_end = models.PositiveIntegerField(null=True)
+    replaced = models.PositiveIntegerField(default=0, help_text="Messages that are summarised.")
+    first_kept = models.CharField(max_length=200, default="", blank=True)
+    splits_span = models.BooleanField(null=True)
+    carried = models.TextField(default="", blank=True, help_text="The block that is carried word for word.")
+    file_lists = models.TextField(default="", blank=True, help_text="JSON: readFiles and modifiedFiles.")
+    retries = models.PositiveIntegerField(default=0)
     tokens_before = models.PositiveBigIntegerField(default=0)
     tokens_after = models.PositiveBigIntegerField(null=True)
     outcome = models.CharField(max_length=12, choices=Outcome.choices, default=Outcome.STARTED)

@@ -105,6 +105,9 @@ class Pin(models.Model):
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
+    quote = models.TextField(
+        default="", blank=True, help_text="The words that are carried; empty for all of the entry's."
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:

@@ -10,7 +10,12 @@ from django.utils import timezone
 
 class RunQuerySet(models.QuerySet["Run"]):
     def active(self) -> RunQuerySet:
-        return self.filter(status__in=Run.ACTIVE)
+        """Those at work on their session; a person's own commands run beside them and do not count."""
+        return self.filter(status__in=Run.ACTIVE).exclude(kind=Run.Kind.COMMAND)
+
+    def of_agents(self) -> RunQuerySet:
+        """All but a person's own commands."""
+        return self.exclude(kind=Run.Kind.COMMAND)
 
 
 class Run(models.Model):
@@ -20,19 +25,23 @@ class Run(models.Model):
         PROMPT = "prompt"
         COMPACTION = "compaction"
         BRANCH_SUMMARY = "branch_summary"
+        # A person's own `!` command; any number of them, beside the one active run.
+        COMMAND = "command"
 
     class Status(models.TextChoices):
         # Begins by itself when the active run of its session has ended; not active itself.
         WAITING = "waiting"
         QUEUED = "queued"
         RUNNING = "running"
+        # Left by its worker until a person has answered what the agent may do.
+        ASKING = "asking"
         COMPLETED = "completed"
         STOPPED = "stopped"
         FAILED = "failed"
         INTERRUPTED = "interrupted"
         LIMITED = "limited"
 
-    ACTIVE = (Status.QUEUED, Status.RUNNING)
+    ACTIVE = (Status.QUEUED, Status.RUNNING, Status.ASKING)
 
     session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="runs")
     kind = models.CharField(max_length=20, choices=Kind.choices, default=Kind.PROMPT)
@@ -56,10 +65,19 @@ class Run(models.Model):
     )
     # The unfinished answer, never 2 s old: what is shown and kept should the worker and the stream both die.
     checkpoint = models.TextField(default="", blank=True)
+    output = models.TextField(
+        default="", blank=True, help_text="Of a command that runs: the end of what it printed."
+    )
+    held = models.TextField(
+        default="", blank=True, help_text="JSON: a command's result that waits for the active run to end."
+    )
     error = models.TextField(default="", blank=True)
     error_kind = models.CharField(max_length=30, default="", blank=True)
     request = models.TextField(
         default="", blank=True, help_text="JSON: what a compaction or a branch summary was asked for."
+    )
+    waited_ms = models.PositiveBigIntegerField(
+        default=0, help_text="For answers of a person; does not count towards the ceiling of time."
     )
     max_turns = models.PositiveIntegerField(null=True, blank=True)
     max_seconds = models.PositiveIntegerField(null=True, blank=True)
@@ -77,7 +95,7 @@ class Run(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["session"],
-                condition=Q(status__in=["queued", "running"]),
+                condition=Q(status__in=["queued", "running", "asking"]) & ~Q(kind="command"),
                 name="one_active_run_per_session",
             ),
             models.CheckConstraint(
@@ -86,6 +104,7 @@ class Run(models.Model):
                         "waiting",
                         "queued",
                         "running",
+                        "asking",
                         "completed",
                         "stopped",
                         "failed",

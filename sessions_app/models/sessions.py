@@ -31,6 +31,15 @@ class SessionQuerySet(models.QuerySet["Session"]):
         ).distinct()
 
 
+class ToolPreset(models.TextChoices):
+    """The names of `agent.tool_presets`, with what people read."""
+
+    ALL = "all", "All"
+    EDIT = "edit", "Edit"
+    READ_ONLY = "read_only", "Read only"
+    ASK = "ask", "Ask first"
+
+
 class Session(models.Model):
     """One conversation: a tree of entries and the leaf the next one hangs from."""
 
@@ -53,6 +62,9 @@ class Session(models.Model):
     provider = models.CharField(max_length=60, default="demo")
     model = models.CharField(max_length=200, default="demo")
     thinking_level = models.CharField(max_length=10, default="off")
+    tool_preset = models.CharField(
+        max_length=10, choices=ToolPreset.choices, default=ToolPreset.ALL, help_text="What its agent may do."
+    )
     tokens = models.BigIntegerField(default=0, help_text="Tokens used over all branches.")
     cost = models.FloatField(default=0.0, help_text="US dollars over all branches.")
     created_at = models.DateTimeField(default=timezone.now)

@@ -32,8 +32,14 @@ class WorkspaceQuerySet(models.QuerySet["Workspace"]):
 class Workspace(models.Model):
     """A folder on the server in which agents work, and the people who may see it."""
 
+    class Policy(models.TextChoices):
+        OFF = "off", "compactions are not reviewed"
+        AFTER = "after", "compactions are listed for review"
+        BEFORE = "before", "large automatic compactions wait for approval"
+
     name = models.CharField(max_length=120)
     path = models.TextField(help_text="Absolute real path of the folder.", unique=True)
+    review_policy = models.CharField(max_length=6, choices=Policy.choices, default=Policy.AFTER)
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = WorkspaceQuerySet.as_manager()

@@ -12,6 +12,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from sessions_app import blobs, entry_log, live
@@ -37,7 +39,8 @@ class LeaseLost(Exception):  # noqa: N818 - it reads as a sentence where it is r
 class ActiveRun:
     """`tail` is the seq of the newest entry the run has seen; `outcome` what it will end as.
 
-    `tokens` and `cost` (US dollars) are what all its requests have used so far, summaries included.
+    `tokens` and `cost` (US dollars) are what all its requests have used so far, summaries included. `is_left`: it was
+    given back because it waits for a person, and has not ended.
     """
 
     run: Run
@@ -51,6 +54,7 @@ class ActiveRun:
     error_kind: str = ""
     tokens: int = 0
     cost: float = 0.0
+    is_left: bool = False
 
     def store(self, fields: Json, *, author: Any = None, delivered: int | None = None) -> Entry | None:
         """Append an entry behind the run's tail; with `delivered`, the queued message goes in the same transaction.
@@ -107,11 +111,12 @@ def claim(run_id: int) -> Run | None:
             status=Run.Status.RUNNING,
             owner=WORKER,
             lease_until=now + lease(),
-            started_at=now,
-            marker=secrets.token_hex(12),
+            started_at=Coalesce("started_at", Value(now)),
         )
         if not taken:
             return None
+        # One that has waited for a person keeps what it started: its mark is in the environment of its processes.
+        Run.objects.filter(pk=run_id, marker="").update(marker=secrets.token_hex(12))
         run = Run.objects.select_related("session__workspace", "session__leaf", "author").get(pk=run_id)
         session_pk = run.session_id
         transaction.on_commit(lambda: live.notify(session_pk, "run", run=run_id, status=Run.Status.RUNNING))

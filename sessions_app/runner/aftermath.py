@@ -64,6 +64,10 @@ class Aftermath:
         self._retries = 0
         self._has_recovered = False
 
+    def use(self, compactor: Compactor, model: ModelInfo) -> None:
+        """From now on this model answers: its window counts."""
+        self._compactor, self._model = compactor, model
+
     # --- before and between requests ---
 
     def before_first_request(self) -> None:

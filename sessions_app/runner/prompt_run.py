@@ -16,6 +16,7 @@ from django.utils import timezone
 from sessions_app import blobs, entry_log, live
 from sessions_app.agent.events import (
     AgentEnded,
+    CallsWaiting,
     LimitReached,
     LoopEvent,
     MessageEnded,
@@ -24,24 +25,25 @@ from sessions_app.agent.events import (
     TurnEnded,
 )
 from sessions_app.agent.hooks import Hooks
-from sessions_app.agent.loop import Limits, run_agent
-from sessions_app.agent.models_catalogue import describe_model
-from sessions_app.agent.sandboxes.base import SandboxError
-from sessions_app.agent.sandboxes.environment import ALLOWED
+from sessions_app.agent.loop import Limits, TurnSettings, run_agent
+from sessions_app.agent.models_catalogue import ModelInfo, describe_model
+from sessions_app.agent.providers.base import Provider, ProviderError
 from sessions_app.agent.sandboxes.local import LocalSandbox
 from sessions_app.agent.system_prompt import find_context_files, prompt_sections, render_sections
-from sessions_app.agent.tools import create_tools
+from sessions_app.agent.tool_presets import tools_of
+from sessions_app.agent.tools.base import Tool
 from sessions_app.core.messages import user_message
 from sessions_app.core.system_prompt_log import system_patch
-from sessions_app.models import QueuedMessage, Run
+from sessions_app.models import Entry, QueuedMessage, Run
 from sessions_app.runner.active_run import ActiveRun
 from sessions_app.runner.aftermath import Aftermath, Next, Step
 from sessions_app.runner.compaction import Compactor
-from sessions_app.runner.execution_policy import local_execution_problem
 from sessions_app.runner.extensions import hooks_of
+from sessions_app.runner.permissions import Permissions, leave_until_answered
 from sessions_app.runner.providers import CannotStart, close_provider, open_provider
 from sessions_app.runner.settling import announce_settled, settle
 from sessions_app.runner.summary_writer import retry_policy
+from sessions_app.runner.workplace import open_sandbox, session_variables, spill_dir_of
 
 logger = logging.getLogger(__name__)
 
@@ -58,12 +60,16 @@ class PromptRun:
         self.active = active
         self.run = active.run
         self.session = active.run.session
-        self.answers = 0
+        # One that has waited for a person goes on counting.
+        self.answers = self.run.entries.filter(kind="message", role="assistant").count()
+        self._permissions = Permissions(self.run)
+        self._open_answer: Json | None = None
+        self._answer_entry: Entry | None = None
         self._delivering: deque[int | None] = deque()
         self._authors: dict[int, int | None] = {}
-        self._spill_dir = Path(settings.SPILL_DIR) / self.run.marker
         self._sections: dict[str, str] = {}
         self._tools: list[Json] = []
+        self._chosen = (self.run.provider, self.run.model, *self._choice()[2:])
 
     def drive(self) -> None:
         """Passes until nothing is left to do (04 §1), then settled."""
@@ -72,23 +78,30 @@ class PromptRun:
             settle(active)
             announce_settled(active)
             return
-        parts = self._parts()
+        parts = self._loop_parts = self._parts()
         self._aftermath = self._make_aftermath(parts)
-        sandbox: LocalSandbox = parts["sandbox"]
+        self._sandbox: LocalSandbox = parts["sandbox"]
         try:
-            self._record_system_prompt()
-            self._aftermath.before_first_request()
+            self._open_answer = self._permissions.open_answer()
+            if self._open_answer is None:
+                self._record_system_prompt()
+                self._aftermath.before_first_request()
             for _ in range(_PASSES_WITHOUT_END):
-                following = self._one_pass(parts)
+                following = self._one_pass()
+                if active.is_left:
+                    return
                 if self._aftermath.carry_out(following):
                     continue
                 self._tell_before_settling(parts["hooks"])
                 if settle(active):
                     break
         finally:
-            sandbox.kill_all()
-            shutil.rmtree(self._spill_dir, ignore_errors=True)
-            close_provider(parts["provider"])
+            # What it has started in the background goes on while it waits for a person.
+            if not active.is_left:
+                self._sandbox.kill_all()
+                shutil.rmtree(spill_dir_of(self.run), ignore_errors=True)
+            for provider in self._providers:
+                close_provider(provider)
         parts["hooks"].agent_settled({"type": "agent_settled"})
         announce_settled(active)
 
@@ -99,43 +112,80 @@ class PromptRun:
         return bool(request.get("deliver")) and not queued.exists()
 
     def _make_aftermath(self, parts: Json) -> Aftermath:
-        compactor = Compactor(
-            self.active,
-            provider=parts["provider"],
-            model=parts["model"],
-            thinking_level=self.session.thinking_level,
-            hooks=parts["hooks"],
-        )
+        self._hooks: Hooks = parts["hooks"]
+        compactor = self._compactor(parts["provider"], parts["model"])
         return Aftermath(self.active, compactor, parts["model"], retry_policy())
+
+    def _compactor(self, provider: Provider, model: ModelInfo) -> Compactor:
+        return Compactor(
+            self.active,
+            provider=provider,
+            model=model,
+            thinking_level=self.session.thinking_level,
+            hooks=self._hooks,
+        )
 
     def _tell_before_settling(self, hooks: Hooks) -> None:
         """The repaired projection is what the hook sees (02 §2)."""
         if hooks.has("agent_before_settle"):
             hooks.agent_before_settle({"type": "agent_before_settle", "messages": self._context()})
 
-    def _one_pass(self, parts: Json) -> Next:
+    def _one_pass(self) -> Next:
         """One pass of the loop; what was decided to follow it."""
         self.active.outcome, self.active.error, self.active.error_kind = Run.Status.COMPLETED, "", ""
         self._following = Next(Step.NOTHING)
+        open_answer, self._open_answer = self._open_answer, None
+        if open_answer is None:
+            self._newly_chosen()
         loop = run_agent(
-            inputs=self._opening_words(),
+            inputs=[] if open_answer else self._opening_words(),
             context=self._context,
             poll_steering=lambda: self._poll(QueuedMessage.Mode.STEER),
             poll_follow_ups=lambda: self._poll(QueuedMessage.Mode.FOLLOW_UP),
             stop=self.active.stop,
             clock=_milliseconds,
             session_id=str(self.session.key),
-            limits=self._limits(),
+            limits=self._limits(resumed=open_answer is not None),
             thinking_level=self.session.thinking_level,
             prepare_turn=self._prepare_turn,
-            **parts,
+            permit=lambda position, tool: self._permissions.permit(self.session.tool_preset, position, tool),
+            open_answer=open_answer,
+            **self._loop_parts,
         )
         for event in loop:
             self._take(event)
         return self._following
 
-    def _prepare_turn(self) -> None:
+    def _prepare_turn(self) -> TurnSettings | None:
+        """Model, thinking level and tools may have been chosen anew meanwhile (04 §6); then what is about to be sent
+        is measured against the window that counts now.
+        """
+        try:
+            changed = self._newly_chosen()
+        except CannotStart as refusal:
+            raise ProviderError(str(refusal), kind=refusal.kind) from refusal
         self._aftermath.between_turns(self._delivering)
+        return changed
+
+    def _choice(self) -> tuple[str, ...]:
+        session = self.session
+        return session.provider, session.model, session.thinking_level, session.tool_preset
+
+    def _newly_chosen(self) -> TurnSettings | None:
+        self.session.refresh_from_db(fields=["provider", "model", "thinking_level", "tool_preset", "leaf"])
+        before, self._chosen = self._chosen, self._choice()
+        if before == self._chosen:
+            return None
+        model, provider = self._model, self._providers[-1]
+        if before[:2] != self._chosen[:2]:
+            model = describe_model(self.session.provider, self.session.model)
+            provider = self._open(model)
+            Run.objects.filter(pk=self.run.pk).update(provider=model.provider, model=model.id)
+            self._aftermath.use(self._compactor(provider, model), model)
+        tools = self._use_tools()
+        self._loop_parts |= {"provider": provider, "model": model, "tools": tools}
+        self._record_system_prompt()
+        return TurnSettings(provider, model, tools, self.session.thinking_level)
 
     def _opening_words(self) -> list[Json]:
         """A queued follow-up where nothing else waits for an answer; steering is asked for by the loop itself."""
@@ -156,6 +206,9 @@ class PromptRun:
                 self._following = self._aftermath.decide(event)
                 wire = {"messages": [], "willRetry": self._following.will_retry}
                 self._send(event.to_wire() | wire)
+            case CallsWaiting(asked=asked):
+                assert self._answer_entry is not None  # noqa: S101 - the message with the calls was stored
+                leave_until_answered(self.active, self._answer_entry, asked, self._sandbox, self.answers)
             case LimitReached(kind=kind, value=value):
                 self.active.outcome = Run.Status.LIMITED
                 self.active.error = _limit_words(kind, value)
@@ -189,6 +242,9 @@ class PromptRun:
             type(entry).objects.filter(pk=entry.pk).update(author_id=author)
         if delivered is not None:
             live.notify(self.session.pk, "queue")
+        if message.get("role") == "assistant":
+            self._answer_entry = entry
+            self._permissions.look_at(entry)
         self._aftermath.stored(message)
         self._send(
             {"type": "message_end", "seq": entry.seq, "entryId": entry.entry_id, "role": message.get("role")}
@@ -229,55 +285,51 @@ class PromptRun:
         if patch is not None:
             self.active.store({"type": "message", "message": {**patch, "timestamp": _milliseconds()}})
 
-    def _limits(self) -> Limits:
+    def _limits(self, *, resumed: bool) -> Limits:
+        """What is left of the run's ceilings; the turn that a `resumed` pass begins with was counted before."""
         run = self.run
         started = run.started_at or timezone.now()
-        deadline = int(started.timestamp() * 1000) + run.max_seconds * 1000 if run.max_seconds else None
-        turns = max(1, run.max_turns - self.answers) if run.max_turns else None
+        deadline = None
+        if run.max_seconds:
+            deadline = int(started.timestamp() * 1000) + run.waited_ms + run.max_seconds * 1000
+        turns = max(1, run.max_turns - self.answers + resumed) if run.max_turns else None
         # Summaries and failed attempts count too.
         cost = max(0.0, run.max_cost - self.active.cost) if run.max_cost else None
         return Limits(max_turns=turns, deadline_ms=deadline, max_cost=cost)
 
     def _parts(self) -> Json:
         """Everything the loop is given. Raises CannotStart with what a person can do."""
-        if problem := local_execution_problem():
-            raise CannotStart(problem, "execution_not_allowed")
         model = describe_model(self.run.provider, self.run.model)
+        self._providers: list[Provider] = []
+        provider = self._open(model)
+        sandbox = open_sandbox(self.run, self.session, session_env=lambda: session_variables(self.session))
+        self._context_files = find_context_files(settings.AGENT_DIR, sandbox.cwd)
+        return {
+            "provider": provider,
+            "model": model,
+            "tools": self._use_tools(),
+            "system": lambda: render_sections(self._sections),
+            "sandbox": sandbox,
+            "hooks": hooks_of(self.session),
+        }
+
+    def _open(self, model: ModelInfo) -> Provider:
         provider = open_provider(self.run, model)
-        folder = Path(self.session.workspace.path)
-        if not folder.is_dir():
-            raise CannotStart(
-                f"The folder {folder} is gone. Put it back, or start a session in another folder.",
-                "missing_folder",
-            )
-        # A folder of its own, so that no run reads another's outputs.
-        self._spill_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        try:
-            sandbox = LocalSandbox(
-                folder,
-                roots=settings.TOOL_ROOTS,
-                run_marker=self.run.marker,
-                env_allow=(*ALLOWED, *settings.TOOL_ENVIRONMENT),
-                max_timeout=settings.TOOL_MAX_SECONDS,
-                spill_dir=self._spill_dir,
-            )
-        except SandboxError as error:
-            raise CannotStart(str(error), "missing_folder") from error
-        tools = create_tools()
-        context_files = find_context_files(settings.AGENT_DIR, folder)
-        self._sections = prompt_sections(tools=tools, cwd=folder, context_files=context_files)
+        self._model = model
+        self._providers.append(provider)
+        return provider
+
+    def _use_tools(self) -> list[Tool]:
+        """Those of the session's preset, and what the system prompt says of them."""
+        tools = tools_of(self.session.tool_preset)
+        self._sections = prompt_sections(
+            tools=tools, cwd=Path(self.session.workspace.path), context_files=self._context_files
+        )
         self._tools = [
             {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
             for tool in tools
         ]
-        return {
-            "provider": provider,
-            "model": model,
-            "system": render_sections(self._sections),
-            "tools": tools,
-            "sandbox": sandbox,
-            "hooks": hooks_of(self.session),
-        }
+        return tools
 
 
 def queued_user_message(queued: QueuedMessage) -> Json:

@@ -14,7 +14,8 @@ from sessions_app import entry_log, live
 from sessions_app.agent.partial_answer import Unfinished, unfinished_of
 from sessions_app.agent.sandboxes.processes import kill_marked
 from sessions_app.models import Run
-from sessions_app.runner.settling import close_open_calls, end_run
+from sessions_app.runner.permissions import time_out
+from sessions_app.runner.settling import close_open_calls, end_run, tell_result
 from sessions_app.runner.starting import begin_what_waits, enqueue
 from sessions_app.transactions import write_transaction
 
@@ -41,13 +42,15 @@ def sweep(send: Callable[[int], None] = enqueue) -> int:
         ).update(enqueued_at=now):
             send(run_id)
             acted += 1
-    left = Run.objects.filter(status=Run.Status.WAITING).exclude(session__runs__status__in=Run.ACTIVE)
+    left = Run.objects.filter(status=Run.Status.WAITING).exclude(
+        session__in=Run.objects.active().values("session")
+    )
     for run in list(left.select_related("session")[:100]):
         acted += _begin_if_free(run)
     dead = Run.objects.filter(status=Run.Status.RUNNING, lease_until__lt=now)
     for run_id in list(dead.values_list("pk", flat=True)[:100]):
         acted += close_interrupted(run_id)
-    return acted
+    return acted + time_out()
 
 
 def _begin_if_free(run: Run) -> int:
@@ -75,15 +78,33 @@ def close_interrupted(run_id: int) -> int:
         run = Run.objects.select_for_update().get(pk=run_id)
         if run.status != Run.Status.RUNNING or run.lease_until is None or run.lease_until > timezone.now():
             return 0
-        partial = _newest_unstored(known, run)
-        if partial is not None:
-            message = {**partial, "errorMessage": INTERRUPTED}
-            entry_log.append_locked(session, {"type": "message", "message": message}, run=run)
-        close_open_calls(session, run, reason=LOST)
+        if run.kind == Run.Kind.COMMAND:
+            tell_result(session, run, _lost_command(run), ())
+        else:
+            partial = _newest_unstored(known, run)
+            if partial is not None:
+                message = {**partial, "errorMessage": INTERRUPTED}
+                entry_log.append_locked(session, {"type": "message", "message": message}, run=run)
+            close_open_calls(session, run, reason=LOST)
         end_run(run, session, status=Run.Status.INTERRUPTED, error=INTERRUPTED, error_kind="interrupted")
     live.RunStream(run_id, found.session_id).close(Run.Status.INTERRUPTED)
     logger.info("run closed as interrupted", extra={"run": run_id, "session": found.session_id})
     return 1
+
+
+def _lost_command(run: Run) -> Json:
+    """The result of a command whose worker is gone: what it had printed, as cancelled."""
+    request = json.loads(run.request)
+    message: Json = {
+        "role": "bashExecution",
+        "command": request["command"],
+        "output": run.output,
+        "exitCode": None,
+        "cancelled": True,
+        "truncated": False,
+        "timestamp": int(timezone.now().timestamp() * 1000),
+    }
+    return message | ({"excludeFromContext": True} if request.get("exclude") else {})
 
 
 def _checkpoint(run: Run) -> Unfinished | None:

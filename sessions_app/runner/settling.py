@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -9,9 +11,10 @@ from typing import Any
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from sessions_app import entry_log, live
+from sessions_app import blobs, entry_log, live
+from sessions_app.core.json_text import print_json
 from sessions_app.core.messages import call_id_of, tool_calls_of
-from sessions_app.models import CompactionAttempt, Entry, QueuedMessage, Run, Session
+from sessions_app.models import Blob, CompactionAttempt, Entry, QueuedMessage, Run, Session
 from sessions_app.runner.active_run import ActiveRun, LeaseLost
 from sessions_app.runner.starting import begin_what_waits
 from sessions_app.transactions import write_transaction
@@ -36,7 +39,8 @@ def settle(active: ActiveRun) -> bool:
             and QueuedMessage.objects.filter(session=session).exists()
         ):
             return False
-        close_open_calls(session, active.run, reason=STOPPED_CALL)
+        if active.run.kind != Run.Kind.COMMAND:
+            close_open_calls(session, active.run, reason=STOPPED_CALL)
         Run.objects.filter(pk=active.run.pk).update(tokens=active.tokens, cost=active.cost)
         end_run(active.run, session, status=active.outcome, error=active.error, error_kind=active.error_kind)
     return True
@@ -75,16 +79,42 @@ def end_run(
         ended_at=now,
         lease_until=None,
         checkpoint="",
+        output="",
         error=error[:4000],
         error_kind=error_kind[:30],
     )
+    if run.kind != Run.Kind.COMMAND:
+        tell_held_results(session)
     CompactionAttempt.objects.filter(run=run, outcome=CompactionAttempt.Outcome.STARTED).update(
         outcome=CompactionAttempt.Outcome.CANCELLED, error=error[:4000]
     )
     Session.objects.filter(pk=session.pk).update(updated_at=now)
     session_pk, run_pk = session.pk, run.pk
     transaction.on_commit(lambda: live.notify(session_pk, "run", run=run_pk, status=status))
-    begin_what_waits(run, session)
+    if run.kind != Run.Kind.COMMAND:
+        begin_what_waits(run, session)
+
+
+def tell_result(session: Session, run: Run, message: Json, uses: Sequence[tuple[int, str]]) -> None:
+    """A command's result becomes an entry; while the agent is at work it is held, so that it comes never between a
+    call and its result (04 QU-07). `uses`: the blobs it refers to, by id and name. The caller holds the session's row.
+    """
+    if Run.objects.active().filter(session=session).exists():
+        Run.objects.filter(pk=run.pk).update(held=print_json({"message": message, "uses": list(uses)}))
+        return
+    session.refresh_from_db(fields=["leaf", "next_seq"])
+    entry = entry_log.append_locked(
+        session, {"type": "message", "message": message}, run=run, author=run.author
+    )
+    blobs.record_uses(entry, [(Blob.objects.get(pk=pk), name) for pk, name in uses])
+
+
+def tell_held_results(session: Session) -> None:
+    """What was held while the run that ends now was at work, in the order in which it was started."""
+    for run in Run.objects.filter(session=session, kind=Run.Kind.COMMAND).exclude(held="").order_by("pk"):
+        held = json.loads(run.held)
+        Run.objects.filter(pk=run.pk).update(held="")
+        tell_result(session, run, held["message"], held["uses"])
 
 
 def close_open_calls(session: Session, run: Run, *, reason: str) -> list[Entry]:

@@ -46,7 +46,7 @@ def start_run(
     A worker is woken when the transaction is in. `limits_of`: a run whose ceilings are doubled.
     """
     turns, minutes, cents = settings.RUN_MAX_TURNS, settings.RUN_MAX_MINUTES, settings.RUN_MAX_CENTS
-    is_free = not Run.objects.active().filter(session=session).exists()
+    is_free = kind == Run.Kind.COMMAND or not Run.objects.active().filter(session=session).exists()
     run = Run.objects.create(
         session=session,
         author=author,
@@ -60,7 +60,7 @@ def start_run(
         max_cost=(limits_of.max_cost or 0) * 2 or None if limits_of else cents / 100 or None,
     )
     if is_free:
-        _wake_for(run)
+        wake_for(run)
     return run
 
 
@@ -72,14 +72,15 @@ def begin_what_waits(ended: Run, session: Session) -> None:
     if waiting is not None:
         waiting.status, waiting.enqueued_at = Run.Status.QUEUED, timezone.now()
         waiting.save(update_fields=["status", "enqueued_at"])
-        _wake_for(waiting)
+        wake_for(waiting)
         return
     queued = QueuedMessage.objects.filter(session=session).select_related("author").first()
     if ended.kind != Run.Kind.PROMPT and queued is not None:
         start_run(session, queued.author, request={"deliver": True})
 
 
-def _wake_for(run: Run) -> None:
+def wake_for(run: Run) -> None:
+    """Hand a queued run to a worker, and tell its viewers, once the caller's transaction is in."""
     run_pk, session_pk = run.pk, run.session_id
     transaction.on_commit(lambda: enqueue(run_pk))
     transaction.on_commit(lambda: live.notify(session_pk, "run", run=run_pk, status=Run.Status.QUEUED))

@@ -11,6 +11,7 @@ from sessions_app import integrity, live, search_index
 from sessions_app.models import Run
 from sessions_app.runner.active_run import ActiveRun, LeaseLost, claim
 from sessions_app.runner.branch_summary_run import BranchSummaryRun
+from sessions_app.runner.command_run import run_command
 from sessions_app.runner.compaction_run import compact_by_hand
 from sessions_app.runner.heartbeat import heartbeat
 from sessions_app.runner.prompt_run import PromptRun
@@ -22,6 +23,7 @@ logger = logging.getLogger(__name__)
 _WORK: Final[dict[str, Callable[[ActiveRun], None]]] = {
     Run.Kind.PROMPT: lambda active: PromptRun(active).drive(),
     Run.Kind.COMPACTION: compact_by_hand,
+    Run.Kind.COMMAND: run_command,
     Run.Kind.BRANCH_SUMMARY: lambda active: BranchSummaryRun(active).drive(),
 }
 
@@ -35,8 +37,15 @@ def carry_out(run_id: int) -> None:
     if notice := integrity.mend_leaf(session):
         logger.warning("%s", notice, extra={"session": session.pk})
     active = ActiveRun(
-        run, session.pk, live.RunStream(run.pk, session.pk), tail=session.leaf.seq if session.leaf else None
+        run,
+        session.pk,
+        live.RunStream(run.pk, session.pk),
+        tail=session.leaf.seq if session.leaf else None,
+        tokens=run.tokens,
+        cost=run.cost,
     )
+    if run.stop_requested:
+        active.stop.request("stopped")
     logger.info("run started", extra={"run": run.pk, "session": session.pk})
     heartbeat.add(active)
     try:
@@ -50,6 +59,10 @@ def carry_out(run_id: int) -> None:
         fail(active, f"Something went wrong inside the server: {type(error).__name__}: {error}", "internal")
     finally:
         heartbeat.remove(active)
-        active.stream.close(active.outcome)
+        if not active.is_left:
+            active.stream.close(active.outcome)
     search_index.catch_up_with(session.pk)
-    logger.info("run ended", extra={"run": run.pk, "status": active.outcome})
+    logger.info(
+        "run left for an answer" if active.is_left else "run ended",
+        extra={"run": run.pk, "status": active.outcome},
+    )

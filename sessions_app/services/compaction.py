@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import transaction
-
-from sessions_app import entry_log, live
+from sessions_app import entry_log
 from sessions_app.agent.models_catalogue import ModelInfo, cost_of, describe_model
 from sessions_app.agent.summary_provider import conversation_units
 from sessions_app.agent.transcript_fitting import fold
@@ -21,7 +19,7 @@ from sessions_app.runner.compaction_plan import Branch, plan_for, read_branch
 from sessions_app.runner.compaction_rules import compaction_settings
 from sessions_app.runner.settling import end_run
 from sessions_app.runner.starting import start_run
-from sessions_app.services import commands
+from sessions_app.services import commands, runs
 from sessions_app.services.errors import BadInput, Conflict
 from sessions_app.transactions import write_transaction
 
@@ -72,22 +70,22 @@ def compact_session(*, session: Session, author: Any, instructions: str = "", ke
         running = Run.objects.active().filter(session=locked).first()
         if running is None:
             _refuse_if_nothing(locked)
-        elif running.status == Run.Status.QUEUED:
+        elif running.status == Run.Status.QUEUED and running.started_at is None:
             # Nobody has begun it: it is over now.
             Run.objects.filter(pk=running.pk).update(stop_requested=True, stop_author=author)
             end_run(running, locked, status=Run.Status.STOPPED)
         else:
-            Run.objects.filter(pk=running.pk).update(stop_requested=True, stop_author=author)
-            running_pk = running.pk
-            transaction.on_commit(lambda: live.send_stop(running_pk))
+            runs.ask_to_stop(running, author)
         run = start_run(locked, author, kind=Run.Kind.COMPACTION, request={"instructions": focus})
         commands.remember(author, key, f"run:{run.pk}")
     return run
 
 
 def _refuse_a_second_one(session: Session) -> None:
-    under_way = Run.objects.filter(session=session, status__in=(*Run.ACTIVE, Run.Status.WAITING)).exclude(
-        kind=Run.Kind.PROMPT
+    under_way = (
+        Run.objects.of_agents()
+        .filter(session=session, status__in=(*Run.ACTIVE, Run.Status.WAITING))
+        .exclude(kind=Run.Kind.PROMPT)
     )
     first = under_way.first()
     if first is not None:

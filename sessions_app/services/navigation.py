@@ -143,7 +143,7 @@ def undo(*, session: Session, author: Any) -> Navigated:
 
 
 def refuse_while_running(session: Session) -> None:
-    if Run.objects.filter(session=session, status__in=(*Run.ACTIVE, Run.Status.WAITING)).exists():
+    if Run.objects.of_agents().filter(session=session, status__in=(*Run.ACTIVE, Run.Status.WAITING)).exists():
         raise Conflict("The agent is working on this branch.", "Stop it first, then go there.")
 
 

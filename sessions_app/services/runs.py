@@ -17,6 +17,7 @@ from sessions_app.core.messages import user_message
 from sessions_app.core.projection import model_of, thinking_level_of
 from sessions_app.models import Entry, QueuedMessage, Run, Session
 from sessions_app.runner.execution_policy import local_execution_problem
+from sessions_app.runner.permissions import hand_on
 from sessions_app.runner.settling import end_run
 from sessions_app.runner.starting import start_run
 from sessions_app.services import commands
@@ -26,6 +27,7 @@ from sessions_app.transactions import write_transaction
 Json = dict[str, Any]
 
 _MOST_QUEUED = 50
+_MOST_COMMANDS = 8
 _ENDED_BADLY = (Run.Status.FAILED, Run.Status.INTERRUPTED, Run.Status.LIMITED, Run.Status.STOPPED)
 
 
@@ -119,6 +121,44 @@ def checked_words(text: str, images: Sequence[Json] = ()) -> str:
     return text
 
 
+def command_in(text: str) -> tuple[str, bool] | None:
+    """A person's own command, and whether the model is not to be told: `!cmd`, `!!cmd` (05 §8). None for other words."""
+    if not text.startswith("!"):
+        return None
+    excluded = text.startswith("!!")
+    command = text[2 if excluded else 1 :].strip()
+    return (command, excluded) if command else None
+
+
+def run_command(*, session: Session, author: Any, command: str, exclude: bool = False, key: str = "") -> Run:
+    """Run a person's own command in the folder, beside whatever the agent does. Raises BadInput, Conflict, NotAllowed."""
+    words = checked_words(command)
+    if problem := local_execution_problem():
+        raise NotAllowed(problem)
+    with write_transaction():
+        locked = entry_log.lock_session(session.pk)
+        if (earlier := commands.earlier_result(author, key)) is not None:
+            return Run.objects.get(pk=int(earlier.partition(":")[2]))
+        under_way = Run.objects.filter(session=locked, kind=Run.Kind.COMMAND, status__in=Run.ACTIVE)
+        if under_way.count() >= _MOST_COMMANDS:
+            raise Conflict(
+                f"{_MOST_COMMANDS} commands are running already.", "Stop them, or wait for their end."
+            )
+        run = start_run(locked, author, kind=Run.Kind.COMMAND, request={"command": words, "exclude": exclude})
+        commands.remember(author, key, f"command:{run.pk}")
+    return run
+
+
+def stop_commands(*, session: Session, author: Any) -> int:
+    """End all of a session's own commands (05 §8); the number."""
+    with write_transaction():
+        locked = entry_log.lock_session(session.pk)
+        found = list(Run.objects.filter(session=locked, kind=Run.Kind.COMMAND, status__in=Run.ACTIVE))
+        for run in found:
+            ask_to_stop(run, author)
+    return len(found)
+
+
 def stop_run(*, session: Session, author: Any, return_queue: bool = False) -> Stopped:
     """End the active run at once, and what waits for it. With `return_queue` what was queued comes back as text
     (04 QU-08), else it stays.
@@ -130,17 +170,24 @@ def stop_run(*, session: Session, author: Any, return_queue: bool = False) -> St
         Run.objects.filter(session=locked, status=Run.Status.WAITING).update(
             status=Run.Status.STOPPED, ended_at=timezone.now(), stop_requested=True, stop_author=author
         )
-        if run is not None and run.status == Run.Status.QUEUED:
+        if run is not None and run.status == Run.Status.QUEUED and run.started_at is None:
             # Nobody has begun: it is over now.
             Run.objects.filter(pk=run.pk).update(stop_requested=True, stop_author=author)
             end_run(run, locked, status=Run.Status.STOPPED)
         elif run is not None:
-            Run.objects.filter(pk=run.pk).update(stop_requested=True, stop_author=author)
-            run_pk = run.pk
-            transaction.on_commit(lambda: live.send_stop(run_pk))
+            ask_to_stop(run, author)
     if returned:
         live.notify(session.pk, "queue")
     return Stopped(run, returned)
+
+
+def ask_to_stop(run: Run, author: Any) -> None:
+    """In the caller's transaction. A run that waits for a person is handed on, so that a worker ends what it has open."""
+    Run.objects.filter(pk=run.pk).update(stop_requested=True, stop_author=author)
+    if run.status == Run.Status.ASKING:
+        hand_on(run, now=timezone.now())
+    run_pk = run.pk
+    transaction.on_commit(lambda: live.send_stop(run_pk))
 
 
 def raise_and_continue(*, session: Session, author: Any) -> Run:

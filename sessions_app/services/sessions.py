@@ -19,9 +19,11 @@ from sessions_app.agent.models_catalogue import (
     clamp_level,
     describe_model,
 )
+from sessions_app.core.entries import Entry as CoreEntry
 from sessions_app.core.errors import SessionError
+from sessions_app.core.json_text import parse_json
 from sessions_app.formats import jsonl
-from sessions_app.models import Entry, Session, Workspace
+from sessions_app.models import Entry, Session, ToolPreset, Workspace
 from sessions_app.services.errors import BadInput
 from sessions_app.transactions import write_transaction
 
@@ -93,8 +95,10 @@ def create_session(
     provider: str | None = None,
     model: str | None = None,
     thinking_level: str | None = None,
+    tool_preset: str = ToolPreset.ALL,
 ) -> Session:
-    """An empty session. Raises BadInput for a model that is not there."""
+    """An empty session. Raises BadInput for a model or tools that are not there."""
+    _check_preset(tool_preset)
     choice = _choice(owner, provider, model) if provider and model else default_model(owner)
     level = _clamped(thinking_level or ("medium" if choice.levels else "off"), choice)
     key = uuid.uuid4()
@@ -106,6 +110,7 @@ def create_session(
         provider=choice.provider,
         model=choice.model,
         thinking_level=level,
+        tool_preset=tool_preset,
     )
 
 
@@ -130,6 +135,20 @@ def choose_model(
     live.notify(session.pk, "session")
     session.refresh_from_db()
     return session
+
+
+def choose_tools(*, session: Session, author: Any, preset: str) -> Session:
+    """What the agent may do from its next request on, also within a job. Raises BadInput."""
+    _check_preset(preset)
+    Session.objects.filter(pk=session.pk).update(tool_preset=preset)
+    live.notify(session.pk, "session")
+    session.refresh_from_db()
+    return session
+
+
+def _check_preset(preset: str) -> None:
+    if preset not in ToolPreset.values:
+        raise BadInput(f"{preset!r} is no choice of tools.", f"There are {', '.join(ToolPreset.values)}.")
 
 
 def rename_session(*, session: Session, author: Any, name: str) -> Session:
@@ -196,12 +215,33 @@ def export_session_text(*, session: Session, whole: bool = False) -> str:
     return "".join(jsonl.write_branch(_header(session), [_with_images(row) for row in path]))
 
 
+def exported_entries(*, session: Session) -> tuple[dict[str, Any], list[tuple[CoreEntry, int | None]]]:
+    """The header and all entries in the order of writing, images inlined, each with its parent's seq (01 IO-02).
+
+    Raises BadInput when nothing has been said yet.
+    """
+    rows = list(session.entries.select_related("parent").order_by("seq"))
+    if not rows:
+        raise BadInput("There is nothing to export yet.", "Say something first.")
+    header = _parsed_header(session)
+    return header, [(_with_images(row), row.parent.seq if row.parent else None) for row in rows]
+
+
+def _parsed_header(session: Session) -> dict[str, Any]:
+    """The imported header if it can be read, else our own."""
+    try:
+        header = parse_json(session.header)
+    except ValueError:
+        header = None
+    return header if isinstance(header, dict) else _header(session)
+
+
 def _header(session: Session) -> dict[str, Any]:
     started = session.created_at.strftime("%Y-%m-%dT%H:%M:%S.000Z")
     return jsonl.new_header(session.file_id, started, session.workspace.path)
 
 
-def _with_images(row: Entry) -> Any:
+def _with_images(row: Entry) -> CoreEntry:
     core = row.as_core()
     if core.message is None:
         return core

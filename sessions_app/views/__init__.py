@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
-from sessions_app.views.accounts import login, login_link, logout
+from sessions_app.views.accounts import login, login_link, logout, password
 from sessions_app.views.blobs import session_blob
 from sessions_app.views.branches import clone, fork, omit, pin
 from sessions_app.views.compaction import compact, compaction_problem, replaced
 from sessions_app.views.compare import carry, session_compare
 from sessions_app.views.entries import edit_and_branch, entry, label, navigate
+from sessions_app.views.exports import session_export
 from sessions_app.views.health import health, version
-from sessions_app.views.home import session_list, welcome
+from sessions_app.views.home import palette, session_list, welcome
 from sessions_app.views.keys import provider_keys
+from sessions_app.views.questions import answer_question, choose_tools
 from sessions_app.views.sessions import (
     choose_model,
     continue_run,
     edit_queued,
     rename_session,
     session,
-    session_export,
     session_import,
     session_new,
     session_older,
+    stop_commands,
     stop_run,
     submit_prompt,
     undo,
 )
 from sessions_app.views.tree import entry_details, mark_outcome, session_tree, tree_window
+from sessions_app.views.workspace_files import file_names, keep_files
 from sessions_app.views.workspaces import folder_listing, workspace_add
 
 __all__ = [
+    "answer_question",
     "carry",
     "choose_model",
+    "choose_tools",
     "clone",
     "compact",
     "compaction_problem",
@@ -39,9 +44,11 @@ __all__ = [
     "edit_queued",
     "entry",
     "entry_details",
+    "file_names",
     "folder_listing",
     "fork",
     "health",
+    "keep_files",
     "label",
     "login",
     "login_link",
@@ -49,6 +56,8 @@ __all__ = [
     "mark_outcome",
     "navigate",
     "omit",
+    "palette",
+    "password",
     "pin",
     "provider_keys",
     "rename_session",
@@ -62,6 +71,7 @@ __all__ = [
     "session_new",
     "session_older",
     "session_tree",
+    "stop_commands",
     "stop_run",
     "submit_prompt",
     "tree_window",

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, cast
+
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth import login as sign_in
 from django.contrib.auth import logout as sign_out
+from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render, resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -17,6 +23,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from sessions_app.forms import SignInForm
 from sessions_app.services import accounts
 from sessions_app.views.errors import wants_fragment
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 # A link's user has no password to check; the session still names the backend that loads it.
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -35,13 +44,45 @@ def login(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         sign_in(request, form.get_user())
         return signed_in(request) if in_place else redirect(after_sign_in(request))
-    template = "registration/_sign_in.html" if in_place else "registration/login.html"
+    return sign_in_page(request, form, status=422 if form.is_bound else 200)
+
+
+def sign_in_page(request: HttpRequest, form: SignInForm, *, status: int, refusal: str = "") -> HttpResponse:
+    template = "registration/_sign_in.html" if wants_fragment(request) else "registration/login.html"
     facts = {
         "form": form,
+        "refusal": refusal,
         "next": request.POST.get("next") or request.GET.get("next", ""),
         "host": request.get_host(),
     }
-    return render(request, template, facts, status=422 if form.is_bound else 200)
+    return render(request, template, facts, status=status)
+
+
+def locked_out(
+    request: HttpRequest, answer: HttpResponse | None, credentials: dict[str, Any] | None
+) -> HttpResponse:
+    """In place of whatever page refused one wrong password too many (AXES_LOCKOUT_CALLABLE)."""
+    refusal = _("Too many wrong passwords for this name. Wait 15 minutes, or use a sign-in link.")
+    return sign_in_page(request, SignInForm(request), status=429, refusal=refusal)
+
+
+@sensitive_post_parameters()
+@require_http_methods(["GET", "POST"])
+def password(request: HttpRequest) -> HttpResponse:
+    """A new password; whoever signs in by links alone chooses a first one without naming an old one."""
+    user = cast("User", request.user)
+    form = (PasswordChangeForm if user.has_usable_password() else SetPasswordForm)(user, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        update_session_auth_hash(request, user)
+        messages.success(request, _("Your password is changed. Other browsers of yours are signed out."))
+        return redirect("password")
+    return render(
+        request,
+        "registration/password.html",
+        {"form": form, "page": "password"},
+        status=422 if form.errors else 200,
+    )
 
 
 def signed_in(request: HttpRequest) -> JsonResponse:

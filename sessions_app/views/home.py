@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods
 
 from sessions_app import provider_keys, session_rows
 from sessions_app.forms import SUGGESTED_JOBS, BeginForm, WelcomeForm
@@ -21,6 +21,8 @@ from sessions_app.services.errors import ServiceError
 from sessions_app.services.search import find_sessions
 from sessions_app.views.errors import problem, tells_errors, wants_fragment
 from sessions_app.views.workspaces import first_listing, remedy_for
+
+MOST_IN_PALETTE = 7
 
 
 @require_http_methods(["GET", "POST"])
@@ -188,3 +190,16 @@ def uuid_or_none(text: str) -> uuid.UUID | None:
         return uuid.UUID(text)
     except ValueError:
         return None
+
+
+@require_GET
+def palette(request: HttpRequest) -> HttpResponse:
+    """What the palette finds by name: sessions, the newest first, and folders one may work in."""
+    query = request.GET.get("q", "").strip().removeprefix("/")[:200]
+    rows = session_rows.named(request.user, query)[:MOST_IN_PALETTE]
+    found = Workspace.objects.visible_to(request.user).filter(name__icontains=query).order_by("name")
+    folders = [
+        {"pk": it.pk, "name": it.name, "path": session_rows.short_path(it.path)}
+        for it in (found[:MOST_IN_PALETTE] if query else ())
+    ]
+    return render(request, "sessions_app/_palette_found.html", {"rows": rows, "workspaces": folders})

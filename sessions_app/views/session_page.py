@@ -17,8 +17,8 @@ from django.utils.safestring import mark_safe
 
 from sessions_app import entry_log, fragments, integrity, session_rows
 from sessions_app.agent.system_prompt import find_context_files
-from sessions_app.fragments import branch_cost, changed_files, tree_panel
-from sessions_app.models import Run, Session
+from sessions_app.fragments import branch_cost, changed_files, tree_panel, wording
+from sessions_app.models import Run, Session, ToolPreset
 from sessions_app.services import compaction, sessions, tour, workspaces
 from sessions_app.services.errors import NotAllowed
 from sessions_app.views.errors import wants_fragment
@@ -49,13 +49,15 @@ def facts(request: HttpRequest, session: Session, *, before: int | None = None) 
     state = fragments.run_state(session)
     found = window_facts(request, session, before) | side_facts(session) | compaction_facts(request, session)
     if may_edit:
-        found |= picker_facts(request, session)
+        found |= picker_facts(request, session) | tools_facts(session)
     return found | {
         "active": state.is_active,
         "run_status": fragments.render_run_status(session, user=user),
         "run_notice": fragments.render_run_notice(session, user=user),
         "live": live_parts(session, found["entries"], active=state.is_active),
         "queue": fragments.render_queue(session, user=user),
+        "questions": fragments.render_questions(session, user=user),
+        "commands": fragments.render_commands(session, user=user),
         "meta": fragments.render_session_meta(session, user=user),
         "tree": fragments.render_tree(session, user=user, panel=found["panel"]),
         "folder_problem": workspaces.folder_problem(session.workspace),
@@ -64,6 +66,7 @@ def facts(request: HttpRequest, session: Session, *, before: int | None = None) 
         "draft": take_returned_text(request, session),
         "prompt_key": uuid.uuid4().hex,
         "largest": settings.MAX_PROMPT_BYTES,
+        "largest_file": wording.size(settings.MAX_UPLOAD_BYTES),
         "page": "sessions",
     }
 
@@ -107,6 +110,8 @@ def live_parts(session: Session, entries: list[Any], *, active: bool) -> str:
             # Under the name that the answer has in frames, so that its entry takes its place.
             message = fragments.live_message_of(f"m{unfinished['answer']}", unfinished["message"])
             parts.append(fragments.render_live_message(message))
+    if run is not None and run.status == Run.Status.ASKING:
+        return ""  # its calls are not at work: they are asked for
     card = fragments.render_tool_running if active else fragments.render_tool_open
     parts += [card(call) for call in fragments.open_calls(entries)]
     return "".join(parts)
@@ -141,6 +146,10 @@ def picker_facts(request: HttpRequest, session: Session) -> Json:
         "models": sessions.available_models(request.user),
         "levels": fragments.thinking_levels(session),
     }
+
+
+def tools_facts(session: Session) -> Json:
+    return {"session": session, "presets": ToolPreset.choices}
 
 
 def transcript(request: HttpRequest, session: Session) -> HttpResponse:
@@ -228,6 +237,8 @@ def out_of_band(request: HttpRequest, session: Session, *names: str) -> str:
     render_part = {
         "run-status": fragments.render_run_status,
         "queue": fragments.render_queue,
+        "questions": fragments.render_questions,
+        "commands": fragments.render_commands,
         "session-meta": fragments.render_session_meta,
         "session-tree": fragments.render_tree,
     }

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_POST
 
 from sessions_app import fragments
@@ -69,7 +68,7 @@ def session_new(request: HttpRequest) -> HttpResponse:
         return problem(request, first_error(form))
     data = form.cleaned_data
     provider, _slash, model = data["model"].partition("/")
-    wanted = {"provider": provider or None, "model": model or None}
+    wanted: dict[str, Any] = {"provider": provider or None, "model": model or None}
     if data["text"].strip() or data["images"]:
         made = home.start(
             request.user, data["workspace"], data["text"], images=data["images"], key=data["key"], **wanted
@@ -94,19 +93,6 @@ def session_import(request: HttpRequest) -> HttpResponse:
     return home.go(request, made)
 
 
-@require_GET
-def session_export(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """The active branch as a session file, or with `whole` everything."""
-    found = visible_session(request, key)
-    text = sessions.export_session_text(session=found, whole="whole" in request.GET)
-    name = slugify(str(found))[:60] or "session"
-    return HttpResponse(
-        text,
-        content_type="application/x-ndjson; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}.jsonl"'},
-    )
-
-
 @require_POST
 @tells_errors
 def submit_prompt(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
@@ -116,6 +102,8 @@ def submit_prompt(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     if not form.is_valid():
         return problem(request, first_error(form))
     data = form.cleaned_data
+    if not data["images"] and (own := runs.command_in(data["text"])):
+        return _run_command(request, found, *own, key=data["key"])
     said = runs.submit_prompt(
         session=found,
         author=request.user,
@@ -131,6 +119,29 @@ def submit_prompt(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     seq = said.entry.seq if said.entry else None
     response["HX-Trigger"] = json.dumps({"session:accepted": {"seq": seq}, "sessions-changed": {}})
     return response
+
+
+def _run_command(
+    request: HttpRequest, found: Session, command: str, excluded: bool, *, key: str
+) -> HttpResponse:
+    """A person's own command, sent from the composer."""
+    runs.run_command(session=found, author=request.user, command=command, exclude=excluded, key=key)
+    if not wants_fragment(request):
+        return redirect("session", found.key)
+    response = session_page.changed_parts(request, found, "commands")
+    response["HX-Trigger"] = json.dumps({"session:accepted": {"seq": None}})
+    return response
+
+
+@require_POST
+@tells_errors
+def stop_commands(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """End every command of a person that runs in this session."""
+    found = editable_session(request, key)
+    runs.stop_commands(session=found, author=request.user)
+    if not wants_fragment(request):
+        return redirect("session", key)
+    return HttpResponse(fragments.render_commands(found, user=request.user))
 
 
 @require_POST

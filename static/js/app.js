@@ -39,9 +39,24 @@ if (singleKeys) {
   singleKeys.addEventListener("change", () => remember("agentweb-single-keys", singleKeys.checked ? "on" : "off"));
 }
 
+let leads = false;
+
+// g and then a letter goes to a page.
+function goes(key) {
+  const led = leads;
+  leads = key === "g";
+  if (leads) setTimeout(() => (leads = false), 1500);
+  return led && document.querySelector(`[data-goes-by="${CSS.escape(key)}"]`);
+}
+
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (event.target.closest?.(writes) || document.querySelector("dialog[open]") || !singleKeys?.checked) return;
+  const place = goes(event.key);
+  if (place) {
+    event.preventDefault();
+    return place.click();
+  }
   const control = [...document.querySelectorAll("[data-shortcut]")].find((it) => it.dataset.shortcut === event.key);
   if (!control) return;
   event.preventDefault();

@@ -8,20 +8,23 @@ export class AttachedImages {
   #input;
   #shelf;
   #say;
+  #place;
   #files = [];
 
-  constructor(input, shelf, say) {
+  // `say(words)` tells what is wrong, `place(files)` asks where other files shall go.
+  constructor(input, shelf, { say, place }) {
     this.#input = input;
     this.#shelf = shelf;
     this.#say = say;
-    input.addEventListener("change", () => this.add(input.files));
+    this.#place = place;
+    input.addEventListener("change", () => this.#chosen([...input.files]));
   }
 
   get count() {
     return this.#files.length;
   }
 
-  // Files of a paste or drop; true when there was an image among them.
+  // Images of a paste, a drop or a choice.
   add(files) {
     const images = [...files].filter((file) => file.type.startsWith("image/"));
     for (const file of images) {
@@ -31,12 +34,17 @@ export class AttachedImages {
       else if (!this.#files.includes(file)) this.#files.push(file);
     }
     this.#show();
-    return images.length > 0;
   }
 
   clear() {
     this.#files = [];
     this.#show();
+  }
+
+  #chosen(files) {
+    if (files.every((file) => file.type.startsWith("image/"))) return this.add(files);
+    this.#show();
+    this.#place(files);
   }
 
   // The form sends what its file input holds.
@@ -45,8 +53,17 @@ export class AttachedImages {
     for (const file of this.#files) transfer.items.add(file);
     this.#input.files = transfer.files;
     for (const image of this.#shelf.querySelectorAll("img")) URL.revokeObjectURL(image.src);
-    this.#shelf.replaceChildren(...this.#files.map((file) => this.#thumbnail(file)));
+    this.#shelf.replaceChildren(...this.#files.map((file) => this.#thumbnail(file)), this.#elsewhere());
     this.#shelf.hidden = !this.#files.length;
+  }
+
+  #elsewhere() {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "btn btn--quiet btn--small";
+    button.textContent = "Into a folder instead";
+    button.addEventListener("click", () => this.#place(this.#files));
+    return button;
   }
 
   #thumbnail(file) {

@@ -22,9 +22,10 @@ export class MessageDraft {
   #draft;
   #sending;
 
-  constructor(session) {
-    this.#draft = `agentweb-draft-${session}`;
-    this.#sending = `agentweb-sending-${session}`;
+  // A browser may be used by several people: each has drafts of their own.
+  constructor(session, user) {
+    this.#draft = `agentweb-draft-${user}-${session}`;
+    this.#sending = `agentweb-sending-${user}-${session}`;
   }
 
   get text() {

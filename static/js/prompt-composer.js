@@ -2,22 +2,35 @@
 // the server has them; until then they are kept here and say so.
 
 import { AttachedImages } from "attached-images";
+import { find, nearest, run } from "commands";
+import { Completions } from "completions";
 import { megabytes, refuseLongText } from "long-text";
 import { MessageDraft } from "message-draft";
+import { SaidBefore } from "said-before";
+
+const COMMAND = /^\/([a-z-]+)(?:\s+([\s\S]*))?$/;
 
 class PromptComposer extends HTMLElement {
   #form;
   #field;
   #draft;
   #images;
+  #completions;
+  #said;
+  #refused = "";
   #sent = "";
   #next = "";
 
   connectedCallback() {
     this.#form = this.querySelector("form");
     this.#field = this.querySelector("textarea");
-    this.#draft = new MessageDraft(this.dataset.session);
-    this.#images = new AttachedImages(this.querySelector("[type=file]"), this.querySelector(".composer__images"), (words) => this.#tell(words));
+    this.#draft = new MessageDraft(this.dataset.session, this.dataset.user);
+    this.#images = new AttachedImages(this.querySelector("[type=file]"), this.querySelector(".composer__images"), {
+      say: (words) => this.#tell(words),
+      place: (files) => this.#place(files),
+    });
+    this.#completions = new Completions(this.#field, this.querySelector("#completions"), this.querySelector("[data-suggested]"), (option) => this.#command(option));
+    this.#said = new SaidBefore(this.#field, (words) => this.#write(words));
     refuseLongText(this.#field, this.dataset.largest, (words) => this.#tell(words));
     if (!this.#field.value) this.#field.value = this.#draft.text;
     this.#measure();
@@ -25,7 +38,13 @@ class PromptComposer extends HTMLElement {
     this.#form.addEventListener("htmx:afterRequest", this.#answered);
     this.#form.addEventListener("session:accepted", this.#accepted);
     this.#field.addEventListener("keydown", this.#keyed);
-    this.#field.addEventListener("input", () => this.#written());
+    this.#field.addEventListener("input", (event) => {
+      this.#written();
+      if (!event.isComposing) this.#completions.look();
+    });
+    this.addEventListener("click", this.#pressed);
+    document.addEventListener("files:said", this.#filesSaid);
+    document.addEventListener("files:placed", this.#filesPlaced);
     this.#field.addEventListener("paste", (event) => this.#received(event, event.clipboardData));
     for (const name of ["dragover", "dragleave", "drop"]) this.addEventListener(name, this.#dragged);
     document.addEventListener("run:state", this.#stateChanged);
@@ -38,6 +57,8 @@ class PromptComposer extends HTMLElement {
   disconnectedCallback() {
     document.removeEventListener("run:state", this.#stateChanged);
     document.removeEventListener("session:moved", this.#moved);
+    document.removeEventListener("files:said", this.#filesSaid);
+    document.removeEventListener("files:placed", this.#filesPlaced);
     window.removeEventListener("online", this.#online);
   }
 
@@ -46,6 +67,7 @@ class PromptComposer extends HTMLElement {
   #keyed = (event) => {
     // An Enter that ends a composition belongs to the input method.
     if (event.isComposing || event.keyCode === 229) return;
+    if (this.#completions.keyed(event) || (!event.shiftKey && !event.altKey && this.#said.keyed(event))) return;
     if (event.key === "Enter" && !event.shiftKey && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       this.#form.elements.mode.value = event.altKey ? "follow_up" : "steer";
@@ -59,7 +81,10 @@ class PromptComposer extends HTMLElement {
   #submitted = (event) => {
     const text = this.#field.value;
     const size = new Blob([text]).size;
-    if (!text.trim() && !this.#images.count) this.#tell("Write what should be done.");
+    const command = this.#images.count || text === this.#refused ? null : text.trim().match(COMMAND);
+    this.#refused = "";
+    if (command) this.#commandWritten(text, command[1], command[2]?.trim() ?? "");
+    else if (!text.trim() && !this.#images.count) this.#tell("Write what should be done.");
     else if (size > Number(this.dataset.largest)) this.#tell(`This message has ${megabytes(size)}; at most ${megabytes(this.dataset.largest)} can be sent. Put it into a file.`);
     // One message at a time: these words go once those on their way have arrived.
     else if (this.#form.classList.contains("htmx-request")) this.#next = this.#form.elements.mode.value;
@@ -91,6 +116,56 @@ class PromptComposer extends HTMLElement {
     if (next && rest.trim()) setTimeout(() => this.#form.requestSubmit());
   };
 
+  #commandWritten(text, name, words) {
+    const option = find(name);
+    if (option) return this.#command(option, words);
+    // Words may begin like this too: the second Enter sends them.
+    this.#refused = text;
+    const meant = nearest(name);
+    this.#tell(`There is no command /${name}.${meant ? ` Did you mean /${meant}?` : ""} Enter again sends it as it is.`);
+  }
+
+  async #command(option, words = "") {
+    this.#completions.close();
+    this.#write("");
+    this.#tell((await run(option, words)) ?? "");
+  }
+
+  // What a button writes, as if it had been typed.
+  #pressed = (event) => {
+    const sign = event.target.closest("[data-writes]")?.dataset.writes;
+    if (!sign) return;
+    this.#field.focus();
+    const { selectionStart: at, value } = this.#field;
+    if (sign === "/" && value.trim()) return this.#tell("A command stands alone, at the beginning.");
+    this.#field.setRangeText(sign === "@" && at && !/\s/.test(value[at - 1]) ? ` ${sign}` : sign, at, this.#field.selectionEnd, "end");
+    this.#field.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+
+  async #place(files) {
+    await customElements.whenDefined("place-files");
+    document.querySelector("place-files").ask(files);
+  }
+
+  // Images are attached; texts are quoted behind the words.
+  #filesSaid = async (event) => {
+    const { files } = event.detail;
+    this.#images.add(files);
+    for (const file of files.filter((it) => !it.type.startsWith("image/"))) {
+      const text = (await file.text()).trimEnd();
+      const fence = "`".repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([run]) => run.length + 1)));
+      this.#write(`${this.#field.value.trimEnd()}\n\n${file.name}:\n${fence}\n${text}\n${fence}\n`.trimStart());
+    }
+    this.#field.focus();
+  };
+
+  #filesPlaced = (event) => {
+    this.#images.clear();
+    const names = event.detail.paths.map((path) => (/\s/.test(path) ? `@"${path}"` : `@${path}`)).join(" ");
+    this.#write(`${this.#field.value.trimEnd()} ${names} `.trimStart());
+    this.#field.focus();
+  };
+
   // The socket brings the new entry; without it the transcript is fetched.
   #accepted = (event) => {
     const { seq } = event.detail;
@@ -98,7 +173,10 @@ class PromptComposer extends HTMLElement {
   };
 
   #received(event, data) {
-    if (data?.files.length && this.#images.add(data.files)) event.preventDefault();
+    if (!data?.files.length) return;
+    event.preventDefault();
+    if ([...data.files].every((file) => file.type.startsWith("image/"))) this.#images.add(data.files);
+    else this.#place(data.files);
   }
 
   #dragged = (event) => {

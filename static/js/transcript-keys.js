@@ -1,6 +1,6 @@
-// Walking through the transcript by single keys: j k to the next and previous entry, and for the one that has the
-// focus o (open or fold), e (edit and branch), b (branch from here), c (copy), y (copy link), l (label),
-// p (pin), x (leave out or restore).
+// Walking through the transcript by single keys: j k to the next and previous entry, J K of one's own, End to the newest,
+// and for the one that has the focus ← → (versions), o (open or fold), e (edit and branch), b (branch from here),
+// c (copy), y (copy link), l (label), p (pin), x (leave out or restore). Escape there stops the running job.
 
 const ACTS = { e: "edit", b: "go", c: "copy", y: "link", l: "label", p: "pin", x: "omit" };
 const WRITES = "input, textarea, select, [contenteditable=true]";
@@ -19,8 +19,12 @@ class TranscriptKeys extends HTMLElement {
   #keyed = (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (event.target.closest?.(WRITES) || document.querySelector("dialog[open], :popover-open")) return;
+    if (event.key === "Escape") return this.#stop(event);
     if (document.getElementById("single-keys")?.checked === false) return;
-    if (event.key === "j" || event.key === "k") this.#walk(event);
+    if (event.key === "j" || event.key === "k") this.#walk(event, ".entry:not(.entry--bare)");
+    else if (event.key === "J" || event.key === "K") this.#walk(event, ".entry--user");
+    else if (event.key === "End") this.#toEnd(event);
+    else if (event.key === "ArrowLeft" || event.key === "ArrowRight") this.#version(event);
     else if (event.key === "o") this.#fold(event);
     else if (event.key in ACTS) this.#act(event, ACTS[event.key]);
   };
@@ -31,14 +35,41 @@ class TranscriptKeys extends HTMLElement {
     return document.activeElement?.closest("#transcript > .entry");
   }
 
-  #walk(event) {
-    const entries = [...document.querySelectorAll("#transcript > .entry:not(.entry--bare)")];
-    const index = entries.indexOf(this.#current);
-    const next = event.key === "j" ? entries[index + 1] : index < 0 ? entries.at(-1) : entries[index - 1];
+  #walk(event, wanted) {
+    const entries = [...document.querySelectorAll("#transcript > .entry")];
+    const here = this.#current ? entries.indexOf(this.#current) : entries.length;
+    const forth = event.key.toLowerCase() === "j";
+    const rest = forth ? entries.slice(this.#current ? here + 1 : 0) : entries.slice(0, here).reverse();
+    const next = rest.find((entry) => entry.matches(wanted));
     if (!next) return;
     event.preventDefault();
     next.focus({ preventScroll: true });
     next.scrollIntoView({ block: "nearest" });
+  }
+
+  #toEnd(event) {
+    const last = [...document.querySelectorAll("#transcript > .entry:not(.entry--bare)")].at(-1);
+    if (!last) return;
+    event.preventDefault();
+    last.focus({ preventScroll: true });
+    const box = document.getElementById("scroll");
+    box.scrollTop = 0;
+  }
+
+  #version(event) {
+    const [before, after] = this.#current?.querySelectorAll(".sibs button") ?? [];
+    const button = event.key === "ArrowLeft" ? before : after;
+    if (!button || button.disabled) return;
+    event.preventDefault();
+    button.click();
+  }
+
+  // What is running stops from the transcript as it does from the composer, nowhere else.
+  #stop(event) {
+    const composer = document.querySelector("prompt-composer[data-active]");
+    if (!composer || !document.activeElement?.closest("#scroll") || document.querySelector("drawer-panel[data-open]")) return;
+    event.preventDefault();
+    document.getElementById("stop-form").requestSubmit();
   }
 
   #fold(event) {

@@ -102,6 +102,8 @@ def test_steering_is_polled_again_after_preparing_a_turn_only_if_nothing_waits()
         "Go",
         "late",
     ]
+    assert len(provider.requests) == 2
+    assert provider.requests[1].messages[-1]["content"] == [{"type": "text", "text": "late"}]
 
 
 def test_settings_of_a_prepared_turn_count_from_the_next_request():
@@ -216,6 +218,7 @@ def test_limits_end_the_pass_after_the_turn():
         assert events[-2]["kind"] == kind
         assert conversation.messages[-1]["role"] == "toolResult"
         assert len(provider.requests) < 9
+        assert kind != "turns" or len(provider.requests) == events[-2]["value"] == 2
 
 
 def test_a_limit_is_not_announced_when_nothing_is_left_to_do():
@@ -325,3 +328,52 @@ def test_provider_errors_with_a_status_say_so():
     conversation = Conversation(Refusing())
     conversation.run("Go")
     assert conversation.messages[-1]["diagnostics"][0]["status"] == 401
+
+
+def test_follow_ups_wait_until_the_model_has_seen_its_results():
+    """04 QU-01."""
+    provider = ScriptedProvider([[call("echo", "c1")], [{"text": "one"}], [{"text": "two"}]])
+    conversation = Conversation(provider, [ECHO])
+    conversation.follow_ups = [[user_message("and then", timestamp=3)]]
+    conversation.run("Go")
+    assert provider.requests[1].messages[-1]["role"] == "toolResult"
+    assert provider.requests[2].messages[-1]["content"] == [{"type": "text", "text": "and then"}]
+
+
+def test_an_answer_that_was_broken_off_ends_the_pass_and_leaves_the_queues():
+    """04 §1.15: also when nobody here asked for it."""
+    provider = ScriptedProvider([[{"text": "half"}, {"stop_reason": "aborted"}], [{"text": "never"}]])
+    conversation = Conversation(provider)
+    conversation.steering = [[], [user_message("steer", timestamp=2)]]
+    conversation.follow_ups = [[user_message("and then", timestamp=3)]]
+    conversation.run("Go")
+    assert len(provider.requests) == 1
+    assert len(conversation.steering) == len(conversation.follow_ups) == 1
+
+
+def test_hooks_may_replace_what_is_said_and_what_a_tool_returned():
+    """04 §2.4: what they leave is what is stored and sent."""
+    hooks = Hooks()
+
+    def shout(event: dict[str, Any]) -> dict[str, Any] | None:
+        message = event["message"]
+        if message["role"] == "assistant":
+            return None
+        return {"message": {**message, "content": [{"type": "text", "text": f"{message['role']}!"}]}}
+
+    hooks.add("message_end", shout)
+    provider = ScriptedProvider([[call("echo", "c1", say="a")], [{"text": "end"}]])
+    conversation = Conversation(provider, [ECHO], hooks=hooks)
+    conversation.run("Go")
+    assert [m["content"][0]["text"] for m in conversation.messages if m["role"] != "assistant"] == [
+        "user!",
+        "toolResult!",
+    ]
+    assert provider.requests[1].messages[-1]["content"] == [{"type": "text", "text": "toolResult!"}]
+
+
+def test_the_answer_is_limited_to_what_the_request_leaves_of_the_window():
+    """04 §6.6: 330,000 characters of instructions in a window of 100,000 tokens."""
+    provider = ScriptedProvider([[{"text": "x"}]])
+    Conversation(provider, system="x" * 330_000).run("Go")
+    assert 1 <= provider.requests[0].max_tokens < 2_000

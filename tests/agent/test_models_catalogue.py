@@ -79,6 +79,7 @@ def test_a_total_of_the_provider_stays():
     ("known", "wanted", "used"),
     [
         (("off",), "high", "off"),
+        (("off", "low", "high"), "low", "low"),
         (("off", "low", "high"), "medium", "high"),
         (("off", "low", "high"), "max", "high"),
         (("low", "medium", "high"), "off", "low"),

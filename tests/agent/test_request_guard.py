@@ -73,6 +73,16 @@ def test_failed_and_stopped_answers_go_with_their_results():
     )  # fmt: skip
     assert shape(request) == ["u:Hi", "u:again"]
     assert request.repairs == []
+    behind_calls = guard(
+        user(),
+        answer(call("c1")),
+        result("c1"),
+        answer(call("c2"), stop="aborted"),
+        result("c2"),
+        user("again"),
+    )
+    assert shape(behind_calls) == ["u:Hi", "a:c1", "r:c1:ok", "u:again"]
+    assert behind_calls.repairs == []
 
 
 def test_a_retried_call_with_the_same_id_keeps_its_own_result():

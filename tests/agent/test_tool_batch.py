@@ -353,17 +353,47 @@ def test_a_call_that_gets_no_thread_gets_a_result_all_the_same(monkeypatch):
 
 def test_tools_wait_for_one_another_where_that_is_configured():
     """04 TX-01."""
-    running: list[str] = []
+    tools = [FunctionTool("free", lambda *_: "ok")]
+    events = converse(call("free", "a"), call("free", "b"), tools=tools, sequential_tools=True).run("Go")
+    told = [event["toolCallId"] for event in events if event["type"].startswith("tool_execution")]
+    assert told == ["a", "a", "b", "b"], "start and end of the one before the start of the other"
 
-    def alone(arguments: dict[str, Any], stop: Any, on_update: Any) -> str:
-        running.append("in")
-        time.sleep(0.02)
-        running.append("out")
-        return "ok"
 
-    calls = [call("free", "a"), call("free", "b")]
-    converse(*calls, tools=[FunctionTool("free", alone)], sequential_tools=True).run("Go")
-    assert running == ["in", "out"] * 2
+def test_calls_of_one_answer_with_the_same_id_get_a_result_each():
+    """04 TX-03."""
+    both = threading.Barrier(2, timeout=5)
+    tool = FunctionTool("echo", lambda arguments, *_: f"{arguments['say']} {both.wait() >= 0}")
+    conversation = converse(call("echo", "same", say="one"), call("echo", "same", say="two"), tools=[tool])
+    conversation.run("Go")
+    assert result_texts(conversation) == ["one True", "two True"]
+
+
+def test_a_late_update_of_one_call_is_ignored_while_another_runs():
+    """04 TX-05."""
+    sinks: list[Any] = []
+    ended = threading.Event()
+
+    def first(arguments: dict[str, Any], stop: Any, on_update: Any) -> str:
+        sinks.append(on_update)
+        return "done"
+
+    def second(arguments: dict[str, Any], stop: Any, on_update: Any) -> str:
+        assert ended.wait(5)
+        sinks[0](text_result("too late"))
+        on_update(text_result("in time"))
+        time.sleep(0.1)
+        return "done too"
+
+    conversation = converse(call("first", "a"), call("second", "b"),
+                            tools=[FunctionTool("first", first), FunctionTool("second", second)])  # fmt: skip
+    updates = []
+    for event in conversation.start("Go"):
+        wire = event.to_wire()
+        if wire["type"] == "tool_execution_end":
+            ended.set()
+        elif wire["type"] == "tool_execution_update":
+            updates.append(wire["toolCallId"])
+    assert updates == ["b"]
 
 
 def test_arguments_that_a_hook_changed_are_not_checked_again():

@@ -71,3 +71,81 @@ def test_a_transcript_that_cannot_be_fetched_is_no_script_error(
     expect(field).to_have_value("")
     page.wait_for_timeout(2000)
     assert tried == [address]
+
+
+def test_files_commands_and_earlier_words_come_by_keys_alone(
+    page: Page, server: Up, driver: StreamDriver
+) -> None:
+    address = f"{server.address}/s/{driver('session')}/"
+    driver("entry", "user", "The question\nin two lines")
+    page.goto(address)
+    expect(page.locator("#connection")).to_have_text("Connected")
+    field = page.get_by_role("textbox", name="Message")
+    suggestions = page.get_by_role("listbox", name="Suggestions").get_by_role("option")
+
+    field.press("ArrowUp")
+    expect(field).to_have_value("The question\nin two lines")
+    field.press("Control+a")
+    field.press("Delete")
+
+    field.press_sequentially("Read @not")
+    expect(suggestions.first).to_have_text("notes.txt")
+    expect(field).to_have_attribute("aria-activedescendant", "completion-0")
+    field.press("Enter")
+    expect(field).to_have_value("Read @notes.txt ")
+    page.reload()
+    expect(field).to_have_value("Read @notes.txt ")
+    field.fill("")
+
+    field.press_sequentially("/co")
+    expect(suggestions.locator("b")).to_have_text(["compact", "copy"])
+    field.press("Escape")
+    expect(suggestions).to_have_count(0)
+    field.fill("/nmae Harbour")
+    field.press("Enter")
+    expect(page.locator(".composer__size")).to_contain_text("Did you mean /name?")
+    field.fill("/name Harbour")
+    field.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Harbour")
+    expect(field).to_have_value("")
+
+    page.keyboard.press("Control+k")
+    palette = page.get_by_role("dialog", name="Command palette")
+    name = palette.get_by_role("combobox")
+    name.fill("keyboard")
+    expect(palette.get_by_role("option")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    name.fill("Harb")
+    expect(palette.get_by_role("option").first).to_contain_text("Harbour")
+    page.keyboard.press("Escape")
+    expect(palette).to_be_hidden()
+
+
+def test_a_pasted_file_goes_where_one_says(page: Page, server: Up, driver: StreamDriver) -> None:
+    address = f"{server.address}/s/{driver('session')}/"
+    page.goto(address)
+    expect(page.locator("#connection")).to_have_text("Connected")
+    field = page.get_by_role("textbox", name="Message")
+    paste = """([name, text]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([text], name));
+      document.getElementById("message").dispatchEvent(
+        new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+    }"""
+    page.evaluate(paste, ["table.csv", "a,b\n1,`x`\n"])
+    dialog = page.get_by_role("dialog", name="Add files")
+    expect(dialog.get_by_role("radio", name="Into the message")).to_be_checked()
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(field).to_have_value("table.csv:\n```\na,b\n1,`x`\n```\n")
+    field.fill("")
+    page.evaluate(paste, ["with blank.bin", "\0\1"])
+    expect(dialog.get_by_role("radio", name="Into the message")).to_be_disabled()
+    dialog.get_by_role("textbox", name="Folder").fill("../out")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(dialog.get_by_role("alert")).to_contain_text("can't be put into")
+    dialog.get_by_role("textbox", name="Folder").fill("taken in")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(field).to_have_value('@"taken in/with blank.bin" ')

@@ -43,7 +43,7 @@ def test_parts_stand_under_their_heads_separated_by_blank_lines() -> None:
 
 
 def test_thinking_images_and_empty_texts_leave_no_trace() -> None:
-    """02 §9, FINDINGS 29."""
+    """02 §9, FINDINGS 29; B12."""
     messages = [
         answer(content=[{"type": "thinking", "thinking": "hm"}]),
         {"role": "user", "content": [{"type": "image", "data": "", "mimeType": "image/png"}]},

@@ -10,6 +10,7 @@ from sessions_app.core.compaction_settings import CompactionSettings
 from sessions_app.core.entries import Entry
 from sessions_app.core.messages import Json
 from sessions_app.core.projection import project
+from sessions_app.core.times import milliseconds_of
 from sessions_app.core.triggers import (
     SelectedModel,
     Trigger,
@@ -65,6 +66,11 @@ def test_an_answer_from_before_the_compaction_triggers_nothing() -> None:
     assert check(fresh) == Trigger("threshold")
     undated = with_answer("u a cut@e1 u", 2, usage=usage(900), timestamp=None)
     assert check(undated) == Trigger("threshold")
+    compacted = milliseconds_of(undated[2].timestamp)
+    assert compacted is not None
+    assert check(with_answer("u a cut@e1 u", 2, usage=usage(900), timestamp=compacted)) is None
+    later = with_answer("u a cut@e1 u", 2, usage=usage(900), timestamp=compacted + 1)
+    assert check(later) == Trigger("threshold")
 
 
 def test_an_overflow_error_is_recovered_once_with_a_retry() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
 from typing import Any
 
@@ -12,6 +11,7 @@ from sessions_app.agent.stop import StopSignal
 from sessions_app.agent.tools.base import Json, ToolError, ToolResult, UpdateSink
 from sessions_app.agent.tools.command_output import CommandOutput, Output
 from sessions_app.agent.tools.listing import text_result
+from sessions_app.agent.tools.partial_output import PartialOutput
 from sessions_app.agent.tools.truncation import MAX_BYTES, MAX_LINES, format_size
 
 _UPDATE_SECONDS = 0.1
@@ -45,8 +45,10 @@ class BashTool:
             raise ToolError("The command was not started: the run was stopped.")
         output = CommandOutput(sandbox)
         started = time.monotonic()
-        with _Updates(output, on_update) as updates:
-            ended = sandbox.exec(arguments["command"], stop=stop, on_data=updates.add, timeout=timeout)
+        with PartialOutput(
+            output, lambda text: on_update(text_result(text)), seconds=_UPDATE_SECONDS
+        ) as partial:
+            ended = sandbox.exec(arguments["command"], stop=stop, on_data=partial.add, timeout=timeout)
         seconds = time.monotonic() - started
         final = output.finish()
         text, details = _told(final, ended, seconds)
@@ -55,42 +57,6 @@ class BashTool:
             raise ToolError(text, details=details)
         is_error = ended.exit_code != 0 or ended.timed_out or ended.output_exceeded
         return text_result(text, details, is_error=is_error)
-
-
-class _Updates:
-    """Passes the newest output on at most every 100 ms, also when the command has fallen silent."""
-
-    def __init__(self, output: CommandOutput, on_update: UpdateSink) -> None:
-        self._output = output
-        self._on_update = on_update
-        self._fresh = threading.Event()
-        self._over = threading.Event()
-        self._thread: threading.Thread | None = None
-
-    def __enter__(self) -> _Updates:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._fresh.set()
-        if self._thread is not None:
-            self._thread.join()
-
-    def add(self, data: bytes) -> None:
-        self._output.add(data)
-        self._fresh.set()
-        if self._thread is None:
-            # Most commands end within the first interval: the thread waits it out before the first update.
-            self._thread = threading.Thread(target=self._tell, daemon=True, name="bash-updates")
-            self._thread.start()
-
-    def _tell(self) -> None:
-        while not self._over.wait(_UPDATE_SECONDS):
-            self._fresh.wait()
-            if self._over.is_set():
-                return
-            self._fresh.clear()
-            self._on_update(text_result(self._output.latest()))
 
 
 def _checked(timeout: Any) -> float | None:

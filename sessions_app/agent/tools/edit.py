@@ -70,18 +70,33 @@ class EditTool:
         return prepared
 
     def run(self, arguments: Json, sandbox: Sandbox, stop: StopSignal, on_update: UpdateSink) -> ToolResult:
-        edits = [Edit(edit["oldText"], edit["newText"]) for edit in arguments["edits"]]
+        edits = _edits(arguments)
         path = sandbox.resolve(arguments["path"])
         with changing(path):
             _go_on(stop)
             before = _read(sandbox, path)
             _go_on(stop)
-            bom, text = (_BOM, before[1:]) if before.startswith(_BOM) else ("", before)
-            edited = apply_edits(text, edits)
+            after, edited = _edited(before, edits)
             _go_on(stop)
-            after = bom + edited.text
             sandbox.write_bytes(path, after.encode("utf-8", "surrogateescape"))
         return text_result(_told(arguments["path"], edits, edited), change_details(path, before, after))
+
+    def preview(self, arguments: Json, sandbox: Sandbox) -> Json:
+        """The details of the result, with nothing changed. Raises ToolError and SandboxError like `run`."""
+        path = sandbox.resolve(arguments["path"])
+        before = _read(sandbox, path)
+        return change_details(path, before, _edited(before, _edits(arguments))[0])
+
+
+def _edits(arguments: Json) -> list[Edit]:
+    return [Edit(edit["oldText"], edit["newText"]) for edit in arguments["edits"]]
+
+
+def _edited(before: str, edits: list[Edit]) -> tuple[str, Edited]:
+    """The whole new text, and what the matching says about it."""
+    bom, text = (_BOM, before[1:]) if before.startswith(_BOM) else ("", before)
+    edited = apply_edits(text, edits)
+    return bom + edited.text, edited
 
 
 def _go_on(stop: StopSignal) -> None:

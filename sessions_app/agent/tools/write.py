@@ -44,6 +44,15 @@ class WriteTool:
         details["created"] = created
         return text_result(f"Wrote {format_size(len(encoded))} to {clean_name(arguments['path'])}.", details)
 
+    def preview(self, arguments: Json, sandbox: Sandbox) -> Json:
+        """The details of the result, with nothing written. Raises SandboxError like `run`."""
+        path = sandbox.resolve(arguments["path"])
+        created = sandbox.stat(path) is None
+        before = "" if created else _text_before(sandbox, path)
+        if before is None:
+            return {"path": str(path), "created": created}
+        return change_details(path, before, arguments["content"]) | {"created": created}
+
 
 def _text_before(sandbox: Sandbox, path: Path) -> str | None:
     """What a text file held; None when it cannot be compared."""

@@ -121,6 +121,9 @@ def test_images_of_failed_calls_follow_all_results_with_a_caption():
     )
     assert [block["type"] for block in built[2]["content"]] == ["tool_result", "tool_result", "text", "image"]
     assert built[2]["content"][0]["is_error"] is True
+    assert [block["type"] for block in built[2]["content"][0]["content"]] == ["text"], (
+        "no image in a failed result"
+    )
     assert built[2]["content"][2]["text"] == "Images of the failed call read:"
     assert "is_error" not in built[2]["content"][1]
 
@@ -138,6 +141,8 @@ def test_cache_markers_by_retention():
     assert markers() == [{"type": "ephemeral"}] * 3
     assert markers(cacheRetention="long") == [{"type": "ephemeral", "ttl": "1h"}] * 3
     assert markers(cacheRetention="none") == [None] * 3
+    several = body("claude-opus-5", "off", messages=[user(text("a"), text("b"))])["messages"][-1]["content"]
+    assert ["cache_control" in block for block in several] == [False, True]
 
 
 def test_the_order_of_tools_does_not_change_the_request():

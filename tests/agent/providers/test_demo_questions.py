@@ -84,7 +84,7 @@ QUESTIONS = [
     ("how many entries are in expenses.csv?", "**8**"),
     ("how many food entries are there?", "**3**"),
     ("what did the train cost?", "80.00"),
-    ("what are the different categories?", "| books | 1 | 1 |"),
+    ("what are the different categories?", "| books | 1 |"),
     ("show me the expenses sorted by amount", "8 rows"),
     ("sum of amount by category in data/expenses.csv", "| travel | 125.50 | 2 |"),
     ("wie viel haben wir für travel ausgegeben?", "**125.50**"),
@@ -287,7 +287,7 @@ def test_the_whole_list_of_jobs_is_told_once_only(seen_club: Path) -> None:
     assert "- **Look**" in talk.say("write a poem about money")
     again = talk.say("translate the README to French")
     assert "- **Look**" not in again
-    assert len(again.strip().splitlines()) <= 2
+    assert len(again.strip().splitlines()) <= 4
 
 
 def test_two_files_of_one_name_are_asked_about(club: Path) -> None:

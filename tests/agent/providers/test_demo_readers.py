@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sessions_app.agent.providers.demo.failures import first_failure
@@ -43,6 +43,7 @@ def test_a_good_output_has_no_failure() -> None:
     st.lists(st.sampled_from(["a", "b", "", "  x", "y  "]), max_size=14),
     st.lists(st.sampled_from(["a", "b", "", "z"]), max_size=14),
 )
+@example(["b", "a", "a", "a"], ["b", "a", "b"])
 def test_edits_bring_the_old_text_to_the_new_one(old: list[str], new: list[str]) -> None:
     whole = "\n".join(old)
     pairs = edits_between(old, new)

@@ -60,6 +60,22 @@ def test_standard_input_is_closed(workspace: Workspace) -> None:
     assert seconds < 2
 
 
+def test_a_command_does_not_read_what_the_server_is_told(workspace: Workspace) -> None:
+    """05 §6.2: the server's own standard input."""
+    reading, writing = os.pipe()
+    own = os.dup(0)
+    os.write(writing, b"for the server\n")
+    os.close(writing)
+    try:
+        os.dup2(reading, 0)
+        _, output, _ = workspace.run("cat")
+    finally:
+        os.dup2(own, 0)
+        os.close(own)
+        os.close(reading)
+    assert output == b""
+
+
 def test_a_command_sees_no_variable_of_the_server(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

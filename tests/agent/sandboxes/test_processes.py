@@ -51,6 +51,15 @@ def test_a_timeout_spares_what_another_command_left_running(workspace: Workspace
     assert workspace.living() == [server]
 
 
+def test_a_stop_ends_what_earlier_commands_of_the_run_left_running(workspace: Workspace) -> None:
+    """05 §6.6, B44."""
+    workspace.run("setsid sleep 600 >/dev/null 2>&1 &")
+    assert len(workspace.living()) == 1
+    ended, _, _ = workspace.run("sleep 600", stop_after=0.2)
+    assert ended.stopped
+    assert workspace.living() == []
+
+
 def test_kill_all_ends_background_processes_and_counts_them(workspace: Workspace) -> None:
     workspace.run("setsid sleep 600 & sleep 600 &")
     assert len(workspace.living()) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from sessions_app.agent.providers.demo.conversation import Span, paths_in, touched
 from sessions_app.agent.providers.demo.phrases import Ask
@@ -14,13 +15,18 @@ from sessions_app.agent.providers.demo.script import CannotDo, Script
 @dataclass(slots=True)
 class Desk:
     """Passed to every job. `spans` are the finished and unfinished spans before this one; `earlier` are paths
-    that jobs of this same request have named, newest first."""
+    that jobs of this same request have named, newest first; `asked` are its steps before this one,
+    newest first; `written` the files it changed; `kept` is what was looked up
+    and holds until something is written or run."""
 
     tools: frozenset[str]
     spans: tuple[Span, ...] = ()
     images: int = 0
     earlier: list[str] = field(default_factory=list)
     answers: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
+    kept: dict[str, Any] = field(default_factory=dict)
 
     def last_answer(self) -> str:
         """What was answered last, by an earlier step of this request or by an earlier span."""

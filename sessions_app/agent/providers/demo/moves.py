@@ -262,6 +262,9 @@ def listing(desk: Desk, path: str = ".", say: str = "", *, check: bool = True) -
 
 def every_path(desk: Desk, say: str = "", *, path: str = ".", pattern: str = "*") -> Move[list[str]]:
     """All paths below a folder whose name fits the pattern, without what is usually generated."""
+    known = f"{path}\n{pattern}"
+    if known in desk.kept:
+        return list(desk.kept[known])
     tool = need(desk, "find", "bash", what="finding files")
     if tool == "find":
         arguments: Json = {"pattern": pattern}
@@ -286,7 +289,8 @@ def every_path(desk: Desk, say: str = "", *, path: str = ".", pattern: str = "*"
         for p in found
         if p not in {".", "", path, prefix} and not set(p.rstrip("/").split("/")) & set(SKIPPED)
     ]
-    return sorted(p if p.startswith(prefix) else prefix + p for p in kept)
+    desk.kept[known] = sorted(p if p.startswith(prefix) else prefix + p for p in kept)
+    return list(desk.kept[known])
 
 
 def prune() -> str:

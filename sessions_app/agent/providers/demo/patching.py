@@ -50,7 +50,7 @@ def _widen(region: list[int], old: Sequence[str], whole: str) -> None:
     while True:
         part = _seen("\n".join(old[region[0] : region[1]]))
         # A deletion keeps a neighbour: without one, the line break it stood behind would stay.
-        if part.strip() and whole.count(part) == 1 and region[2] < region[3]:
+        if part.strip() and _times(part, whole) == 1 and region[2] < region[3]:
             return
         if region[0] == 0 and region[1] == len(old):
             return
@@ -61,6 +61,12 @@ def _widen(region: list[int], old: Sequence[str], whole: str) -> None:
             region[1] += 1
             region[3] += 1
         upwards = not upwards
+
+
+def _times(part: str, whole: str) -> int:
+    """How often a text occurs, overlapping places counted: "a a" stands twice in "a a a"."""
+    first = whole.find(part)
+    return 0 if first < 0 else 1 if whole.find(part, first + 1) < 0 else 2
 
 
 def _seen(text: str) -> str:

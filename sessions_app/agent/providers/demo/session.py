@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator
+from typing import TypeVar, cast
 
 from sessions_app.agent.providers.demo.conversation import STATEMENT, Now
 from sessions_app.agent.providers.demo.desk import Desk
+from sessions_app.agent.providers.demo.jobs.data import destination, table_answer
+from sessions_app.agent.providers.demo.jobs.groups import group_answer
+from sessions_app.agent.providers.demo.jobs.rows import is_change, rows_changed
 from sessions_app.agent.providers.demo.jobs.talking import refusal
+from sessions_app.agent.providers.demo.phrases import Ask
+from sessions_app.agent.providers.demo.places import grounded
 from sessions_app.agent.providers.demo.script import CannotDo, Outcome, Script, Step, ToolFailed
-from sessions_app.agent.providers.demo.understanding import Task, Understood, understand
+from sessions_app.agent.providers.demo.understanding import (
+    OPEN,
+    REFUSALS,
+    Task,
+    Understood,
+    understand,
+    understand_ask,
+)
 from sessions_app.agent.providers.demo.writing import bullets, clip, code, count, fence, head
 
 #: A job that still asks for tools after so many turns is going in circles.
 MOST_TURNS = 60
+T = TypeVar("T")
 
 
 def understood_of(now: Now, desk: Desk) -> list[Understood]:
@@ -32,29 +46,37 @@ def understood_of(now: Now, desk: Desk) -> list[Understood]:
 
 
 def carried_out(now: Now, desk: Desk, *, first: bool) -> Script:
-    """The script of a whole span. Its final answer says what the demo model is, the first time."""
+    """The script of a whole span: its steps in order until one is not done. The final answer says what the demo model is, the first time."""
     if now.turns >= MOST_TURNS:
         yield from ()
         return f"Stopped after {MOST_TURNS} steps without an end. What was done up to here stays."
     understood = understood_of(now, desk)
-    tasks = [task for one in understood for task in one.tasks]
-    said = ""
-    for task in tasks:
-        answer = yield from _one(task, desk)
-        style = next((one.style for one in understood if task in one.tasks), None)
-        answer = shortened(answer, style) if style else answer
-        desk.answers.append(answer or refusal(desk, task.ask.plain()))
-        said = f"{said}\n\n{desk.answers[-1]}".strip()
-    if not tasks:
-        said = f"{said}\n\n{_not_recognised(now, desk)}".strip()
-    left = [text for one in understood for text in one.unknown] if tasks else []
-    if left:
-        said += (
-            "\n\nNot recognised and left aside: " + ", ".join(f"“{clip(text, 80)}”" for text in left) + "."
+    steps = [(task, one.style) for one in understood for task in one.tasks]
+    said: list[str] = []
+    undone: list[str] = []
+    for number, (task, style) in enumerate(steps):
+        answer, done = yield from one_step(task, desk)
+        answer = shortened(answer, style) if style and done else answer
+        answer = answer or refusal(desk, task.ask.plain())
+        desk.answers.append(answer)
+        desk.asked.insert(0, task.ask.plain())
+        if answer not in said:
+            said.append(answer)
+        if not done:
+            undone = [later.ask.plain() for later, _ in steps[number + 1 :]]
+            break
+    if not steps:
+        said.append(_not_recognised(now, desk))
+    if undone:
+        said.append(
+            "Not begun, because the step before was not done: "
+            + ", ".join(f"“{clip(text, 80)}”" for text in undone)
+            + "."
         )
     if any(one.foreign for one in understood):
-        said += "\n\nThe demo model knows some German, French and Spanish words and answers in English."
-    return f"{said}\n\n*{STATEMENT}*" if first else said
+        said.append("The demo model knows some German, French and Spanish words and answers in English.")
+    whole = "\n\n".join(said)
+    return f"{whole}\n\n*{STATEMENT}*"
 
 
 def shortened(answer: str, style: tuple[str, int]) -> str:
@@ -98,24 +120,86 @@ def _not_recognised(now: Now, desk: Desk) -> str:
     return refusal(desk, wish)
 
 
-def _one(task: Task, desk: Desk) -> Generator[Step, list[Outcome], str]:
-    """The job's answer; the answers of all steps stand together at the end."""
-    outcomes: list[Outcome] | None = None
+def one_step(task: Task, desk: Desk) -> Generator[Step, list[Outcome], tuple[str, bool]]:
+    """(answer, whether the step was done). What a job cannot do as it is worded is tried with what the folder tells."""
     try:
-        job = task.rule.job(desk, desk.resolved(task.ask), task.match)
-        while True:
-            step = next(job) if outcomes is None else job.send(outcomes)
-            outcomes = yield step
-            for call, outcome in zip(step.calls, outcomes, strict=True):
-                path = call.arguments.get("path")
-                if call.name in {"read", "write", "edit"} and isinstance(path, str) and not outcome.is_error:
-                    desk.earlier = [path, *(p for p in desk.earlier if p != path)]
-    except StopIteration as end:
-        return str(end.value)
+        ask = desk.resolved(task.ask)
     except CannotDo as end:
-        return str(end)
+        return str(end), False
+    if task.rule.job in OPEN:
+        try:
+            answer = yield from _watched(from_the_folder(desk, ask), desk)
+        except CannotDo as end:
+            return str(end), False
+        except ToolFailed as error:
+            return failed(error), False
+        if answer is not None:
+            return answer, True
+    tried = len(desk.written)
+    try:
+        said = yield from _watched(task.rule.job(desk, ask, task.match), desk)
+        return said or "", said != ""
+    except CannotDo as end:
+        problem = str(end)
     except ToolFailed as error:
-        return failed(error)
+        return failed(error), False
+    if len(desk.written) == tried and task.rule.job not in OPEN:
+        try:
+            answer = yield from _watched(from_the_folder(desk, ask), desk)
+        except (CannotDo, ToolFailed):
+            answer = None
+        if answer is not None:
+            return answer, True
+    return problem, False
+
+
+def _watched(job: Generator[Step, list[Outcome], T], desk: Desk) -> Generator[Step, list[Outcome], T]:
+    """The job, while the desk takes note of the files it touches."""
+    outcomes: list[Outcome] | None = None
+    while True:
+        try:
+            step = next(job) if outcomes is None else job.send(outcomes)
+        except StopIteration as end:
+            return cast(T, end.value)
+        outcomes = yield step
+        for call, outcome in zip(step.calls, outcomes, strict=True):
+            path = call.arguments.get("path")
+            if call.name in {"read", "write", "edit"} and isinstance(path, str) and not outcome.is_error:
+                desk.earlier = [path, *(p for p in desk.earlier if p != path)]
+                if call.name != "read":
+                    desk.written.append(path)
+            if call.name in {"write", "edit", "bash"}:
+                desk.kept.clear()
+
+
+def from_the_folder(desk: Desk, ask: Ask) -> Generator[Step, list[Outcome], str | None]:
+    """What the rows of a table, a group of files, or files named by description make of a request; None when nothing does."""
+    problem: CannotDo | None = None
+    for attempt in (rows_changed, table_answer, group_answer):
+        if attempt is table_answer and is_change(ask) and destination(ask)[1] is None:
+            continue
+        try:
+            answer = yield from attempt(desk, ask)
+        except CannotDo as end:
+            problem = problem or end
+            continue
+        if answer is not None:
+            return answer
+    clear = yield from grounded(desk, ask)
+    tasks = understand_ask(clear) if clear is not None else ()
+    if tasks and not any(task.rule.job in REFUSALS for task in tasks):
+        answers: list[str] = []
+        try:
+            for task in tasks:
+                said = yield from task.rule.job(desk, task.ask, task.match)
+                answers.append(said)
+        except CannotDo as end:
+            problem = problem or end
+        if any(answers):
+            return "\n\n".join(dict.fromkeys(a for a in answers if a))
+    if problem is not None:
+        raise problem
+    return None
 
 
 def failed(error: ToolFailed) -> str:

@@ -29,6 +29,8 @@ from sessions_app.agent.providers.demo.jobs import (
 )
 from sessions_app.agent.providers.demo.keywords import STOP, keywords, stem
 from sessions_app.agent.providers.demo.phrases import Ask, and_cuts, cuts, mask, polite, styled
+from sessions_app.agent.providers.demo.script import CannotDo, Script
+from sessions_app.agent.providers.demo.sheets.sheet import is_table
 from sessions_app.agent.providers.demo.words import (
     EXTENSIONS,
     VERBS,
@@ -141,12 +143,16 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """What a request comes to: tasks in order, and the parts nothing was found for."""
+    """What a request comes to: tasks in order; a part that no rule knows is a task of `not_recognised`."""
 
     tasks: tuple[Task, ...]
-    unknown: tuple[str, ...] = ()
     foreign: bool = False
     style: tuple[str, int] | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether every part was recognised."""
+        return bool(self.tasks) and not any(task.rule.job is not_recognised for task in self.tasks)
 
 
 def understand(text: str, desk: Desk) -> Understood:
@@ -159,11 +165,15 @@ def understand(text: str, desk: Desk) -> Understood:
             return understand(earlier[-1], Desk(desk.tools, desk.spans[:-1], desk.images))
     for other in resumed(text, desk):
         resolved = _understood(other, desk)
-        if resolved.tasks and not resolved.unknown:
+        if resolved.known:
             return resolved
     plain, style = styled(text)
     understood = _understood(plain, desk)
-    if style is not None and not understood.tasks:
+    if (
+        style is not None
+        and not understood.known
+        and not any(task.rule.job in OPEN for task in understood.tasks)
+    ):
         return _understood(text, desk)
     return replace(understood, style=style)
 
@@ -176,47 +186,66 @@ def _understood(text: str, desk: Desk) -> Understood:
     for form in dict.fromkeys((whole.text, polite(whole.text))):
         found = _match(whole.with_text(form), talking.FIRST_RULES)
         if found is not None:
-            return Understood((found,), (), foreign)
+            return Understood((found,), foreign)
     whole = whole.with_text(polite(whole.text))
+    if (
+        data.destination(whole)[1] is not None
+        and is_table(whole.plain(whole.paths[-1]))
+        and data.may_be_data(whole)
+    ):
+        # The rows themselves go into the file, not the answer about them.
+        known = _match(whole, [r for r in RULES if r.job in {tables.convert, facts.save_output}])
+        return Understood((known or _unknown(whole),), foreign)
     parts = cuts(whole)
     if len(parts) > 1 and whole.blocks:
         # A sentence that brings a block of code is one step, however it is punctuated.
         parts = [whole] if _try(whole) else parts
     tasks: list[Task] = []
-    unknown: list[str] = []
     for part in parts:
-        ask = part.with_text(polite(part.text))
-        found_tasks, missed = _tasks_of(ask)
-        unknown.extend(missed)
-        if found_tasks is not None:
-            once = {overview.summarise_folder, talking.help_text, running.run_tests}
-            tasks.extend(
-                t
-                for t in found_tasks
-                if not (t.rule.job in once and t.rule.job in {d.rule.job for d in tasks})
-            )
-        elif ask.text.strip() and not (tasks and _ABSORBED.match(ask.text)):
-            unknown.append(ask.plain())
-    if tasks:
-        unknown = [part for part in unknown if not _STATEMENT.match(part) and re.search(r"\w{3}", part)]
-    looked = [task for task in tasks if task.rule in _LOOKED]
-    if len(tasks) > len(looked) and looked:
+        ask = part.with_text(polite(re.sub(r"^[^\w‹$./~]+(?=[\w‹])", "", part.text)))
+        if not re.search(r"\w", ask.text) or (tasks and _ABSORBED.match(ask.text)):
+            continue
+        once = {overview.summarise_folder, talking.help_text, running.run_tests}
+        tasks.extend(
+            t
+            for t in _tasks_of(ask)
+            if not (t.rule.job in once and t.rule.job in {d.rule.job for d in tasks})
+        )
+    if any(task.rule.job is not not_recognised for task in tasks):
         # A sentence around the request proper is no request of its own.
-        tasks = [t for t in tasks if t.rule not in _LOOKED or not _STATEMENT.match(t.ask.text)]
+        around = [t for t in tasks if t.rule.job is not_recognised or t.rule in _LOOKED]
+        tasks = [
+            t
+            for t in tasks
+            if t not in around or not (_STATEMENT.match(t.ask.text) or not re.search(r"\w{3}", t.ask.text))
+        ] or tasks
     if len(tasks) > 1 and all(task.rule in talking.LAST_RULES for task in tasks):
         tasks = tasks[:1]
-    return Understood(tuple(tasks), tuple(unknown), foreign)
+    return Understood(tuple(tasks), foreign)
 
 
-def _tasks_of(ask: Ask) -> tuple[tuple[Task, ...] | None, list[str]]:
-    """The tasks of one part, and the words in it that are not understood."""
+def _unknown(ask: Ask) -> Task:
+    match = _UNKNOWN.pattern.match(ask.text)
+    if match is None:
+        raise AssertionError("every text matches")
+    return Task(ask, _UNKNOWN, match)
+
+
+def understand_ask(ask: Ask) -> tuple[Task, ...]:
+    """The tasks of a request whose files are named by their paths; empty when it is not wholly known."""
+    plain, style = styled(ask.text)
+    if style is not None:
+        ask = ask.with_text(plain)
+    found = _try(ask) or _try(ask.with_text(correct(ask.text)))
+    return found or ()
+
+
+def _tasks_of(ask: Ask) -> tuple[Task, ...]:
+    """The tasks of one part in their order."""
     found = _try(ask) or _try(ask.with_text(correct(ask.text)))
     if found is not None:
-        return found, []
-    found, missed = _pieces(ask)
-    if found is not None:
-        return found, missed
-    return _last_resort(ask), []
+        return found
+    return _pieces(ask) or _last_resort(ask) or (_unknown(ask),)
 
 
 def _last_resort(ask: Ask) -> tuple[Task, ...] | None:
@@ -277,21 +306,25 @@ def _try(ask: Ask) -> tuple[Task, ...] | None:
     return (found,) if found is not None else None
 
 
-def _pieces(ask: Ask) -> tuple[tuple[Task, ...] | None, list[str]]:
-    """A sentence of several steps of which only some are known: (those, the words of the others)."""
-    bounds = [*and_cuts(ask)]
+def _pieces(ask: Ask) -> tuple[Task, ...] | None:
+    """A sentence of several steps of which only some are known; None when none or there is one step only."""
     texts: list[str] = []
     rest = ask
-    while bounds:
+    while bounds := and_cuts(rest):
         left, rest = bounds[0]
         texts.append(left.text)
-        bounds = [*and_cuts(rest)]
     texts.append(rest.text)
     if len(texts) < 2:
-        return None, []
-    tried = [(text, _match(ask.with_text(polite(text)), RULES)) for text in texts]
-    tasks = tuple(task for _, task in tried if task is not None)
-    return (tasks, [ask.plain(text) for text, task in tried if task is None]) if tasks else (None, [])
+        return None
+    steps = [ask.with_text(polite(text)) for text in texts]
+    found = [_match(step, RULES) for step in steps]
+    if not any(found):
+        return None
+    return tuple(
+        task or next(iter(_last_resort(step) or ()), _unknown(step))
+        for task, step in zip(found, steps, strict=True)
+        if task or not _ABSORBED.match(step.text)
+    )
 
 
 def _theirs(left: Ask, right: str) -> str:
@@ -369,3 +402,16 @@ _ALLOWED = (
 """)
 )
 _LOOKED: tuple[Rule, ...] = (rule(r".+", answering.look_up),)
+
+
+def not_recognised(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
+    """The end of a request that neither a job nor the folder makes anything of. Raises CannotDo."""
+    yield from ()
+    raise CannotDo(talking.refusal(desk, ask.plain()))
+
+
+_UNKNOWN = rule(r".*", not_recognised)
+#: Jobs that only say what they cannot do.
+REFUSALS = {not_recognised, talking.cannot, talking.cannot_write, talking.no_eyes}
+#: Jobs that take any words: what the folder itself tells of the request is tried before them.
+OPEN = {answering.look_up, data.data_question, not_recognised, talking.cannot, talking.cannot_write}

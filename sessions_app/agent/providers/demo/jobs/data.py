@@ -1,91 +1,342 @@
-"""Questions about tables: sums, averages, extremes, counts and groups of a CSV or JSON file, by a command that can be seen."""
+"""Questions about tables: which table is meant, what is asked of it, and the answer, in words or in a file."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
+from datetime import date
 
 from sessions_app.agent.providers.demo import moves
 from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
 from sessions_app.agent.providers.demo.jobs.answering import look_up
 from sessions_app.agent.providers.demo.moves import Move
-from sessions_app.agent.providers.demo.phrases import Ask
-from sessions_app.agent.providers.demo.queries import Sheet, answered, fits, parsed, planned, program
+from sessions_app.agent.providers.demo.phrases import Ask, mask, polite
 from sessions_app.agent.providers.demo.script import CannotDo, Script
-from sessions_app.agent.providers.demo.writing import code, ending, link
+from sessions_app.agent.providers.demo.sheets.marks import RELATIVE
+from sessions_app.agent.providers.demo.sheets.query import Condition, Query
+from sessions_app.agent.providers.demo.sheets.reading import Reading, read
+from sessions_app.agent.providers.demo.sheets.sheet import ENDINGS, Sheet, is_table, joins, parsed
+from sessions_app.agent.providers.demo.sheets.wording import answered, conditions, written
+from sessions_app.agent.providers.demo.writing import code, count, ending, fence, head, link
 
-_TABLES = {"csv", "tsv", "json"}
+_MOST_TABLES = 8
+_MOST_PAGES = 6
+_BACK = re.compile(
+    r"\b(?:those|these|them|they|of which|(?:that|this|the same) (?:list|table|ones?)|the ones)\b(?! (?:is|are|was|were) there\b)|‹p\d+›",
+    re.I,
+)
+_SHORT = re.compile(
+    r"^(?:(?:ok(?:ay)?|so|now|then)[, ]+)?(?:(?:and|but|what about|how about|and what about|only|just|the same for|same for|do the same for|und|et|y)\b|(?:sort|order|how many|how much)\b(?=.{0,30}$))",
+    re.I,
+)
+_TARGET = re.compile(
+    r",? ?\b(?:and )?(?:then )?(?:save|write|put|export|store|dump|copy|output)? ?(?:it|them|that|those|this|the (?:result|results|list|rows|output|table))? ?(?:all )?(?:in|into|to|as|under) (?:an? |the )?(?:new )?(?:separate )?(?:csv |json |markdown |text |tsv )?(?:file |table |list )?(?:called |named )?(?P<file>‹p\d+›)",
+    re.I,
+)
+_MADE = re.compile(
+    r"^(?:make|create|write|generate|save|export|build|put together|produce|prepare|give me)\b(?: me)? (?:an? |the |new )*(?:csv |json |markdown |text |tsv )?(?:file |table |list )?(?:called |named )?(?P<file>‹p\d+›)(?: file)?,? (?:with|of|from|containing|that (?:has|contains|lists)|which (?:has|contains|lists)|listing|for|showing|holding)(?: only| just)? ",
+    re.I,
+)
+#: A request about these is not about the rows of a table, unless one is named.
+_CODE_WORDS = r"\b(?:files?|folders?|lines?|words?|characters? (?:in|of|does)|functions?|methods?|class(?:es)? (?:in|are|does)|commits?|branch(?:es)?|disk|memory|cpu|todos?|fixmes?|dependenc\w+|imports?|licen[sc]e|imported|defined|version|bytes|kb|mb|headings?|code|scripts?|modules?|director(?:y|ies)|links?|git|diff|docstrings?|unit ?tests?|pytest|css|html|regex)\b"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A question with the table that answers it."""
+
+    reading: Reading
+    who: bool
+    restricted: tuple[int, ...] = ()
+
+
+def may_be_data(ask: Ask) -> bool:
+    """Whether a request can be about the rows of a table at all."""
+    named = [p for p in ask.paths if not p.startswith("@")]
+    if any(is_table(p) for p in named):
+        return True
+    if any("." in p for p in named) and not _TARGET.search(ask.text) and not _MADE.match(ask.text):
+        return False
+    return not ask.has(_CODE_WORDS) and len(ask.text) < 400
+
+
+def tables(desk: Desk, ask: Ask) -> Move[list[Sheet]]:
+    """The tables of the folder, or the ones the request names, whole."""
+    target = destination(ask)[1]
+    named = [p for p in ask.paths if is_table(p) and p != target]
+    if not named:
+        found = yield from moves.every_path(desk, "Looking for tables.")
+        folder = next((p.rstrip("/") + "/" for p in ask.paths if "." not in p and not p.startswith("@")), "")
+        named = [p for p in found if is_table(p) and p.startswith(folder)]
+        named.sort(key=lambda p: (ending(p) == "json", p.count("/"), p))
+    sheets = []
+    for path in named[:_MOST_TABLES]:
+        known = f"sheet\n{path}"
+        if known not in desk.kept:
+            sheet = yield from _whole(desk, path)
+            desk.kept[known] = sheet
+        if desk.kept[known] is not None:
+            sheets.append(desk.kept[known])
+    return sheets
+
+
+def _whole(desk: Desk, path: str) -> Move[Sheet | None]:
+    """A table read to its end, page by page. Raises CannotDo for one that is too long."""
+    text = yield from moves.reach(desk, path)
+    whole = text.text
+    pages = 1
+    while not text.whole and text.lines and ending(path) != "json":
+        if pages == _MOST_PAGES:
+            raise CannotDo(
+                f"{link(path)} is too long: the demo model computes with tables of up to {_MOST_PAGES} pages. A command can do it."
+            )
+        after = whole.rstrip("\n").count("\n") + 2
+        following = yield from moves.read(desk, text.path, "The table goes on.", offset=after, check=False)
+        if following is None or not following.text:
+            break
+        text, whole, pages = following, whole.rstrip("\n") + "\n" + following.text, pages + 1
+    if not text.whole:
+        return None
+    return parsed(path if text.path == path else text.path, whole)
+
+
+def destination(ask: Ask) -> tuple[Ask, str | None]:
+    """(the question, the file its rows shall go to), taken apart."""
+    for pattern in (_MADE, _TARGET):
+        found = pattern.search(ask.text)
+        if found is None or not (
+            pattern is _MADE
+            or re.match(
+                r",? ?(?:and )?(?:then )?(?:save|write|put|export|store|dump|copy|output|in|into|to|as)",
+                found.group(),
+                re.I,
+            )
+        ):
+            continue
+        path = ask.plain(found.group("file"))
+        if pattern is _TARGET and not re.search(
+            r"\b(?:save|write|put|export|store|dump|copy|output|make|create|generate|extract)\b",
+            ask.text,
+            re.I,
+        ):
+            continue
+        rest = (
+            ask.text[: found.start()] + (" " if pattern is _TARGET else "list ") + ask.text[found.end() :]
+        ).strip()
+        rest = re.sub(
+            r"^(?:save|write|put|export|store|dump|copy|output|extract)\b", "list", rest, flags=re.I
+        )
+        if re.search(r"[a-z]{3}", re.sub(r"‹\w+›|\blist\b", "", rest)):
+            return ask.with_text(rest), path
+    return ask, None
+
+
+def find_answer(desk: Desk, ask: Ask) -> Move[Found | Reading | None]:
+    """The question as the best table understands it; a Reading alone is one that is understood in part; None when no table fits."""
+    question, _ = destination(ask)
+    sheets = yield from tables(desk, ask)
+    if not sheets:
+        return None
+    today = yield from _today(desk, question)
+    candidates = [*sheets, *joins(sheets)]
+    base = _base(desk, ask)
+    if base is not None:
+        today = today or (yield from _today(desk, base))
+        combined = _best([c for sheet in candidates if (c := _combined(question, base, sheet, today))], ask)
+        if combined is not None and not combined.unknown:
+            return Found(combined, _asks_who(question, combined.sheet))
+    best = _best([read(question, sheet, today) for sheet in candidates], ask)
+    if best is None:
+        return None
+    if best.unknown:
+        return best
+    return Found(best, _asks_who(question, best.sheet))
+
+
+def _asks_who(ask: Ask, sheet: Sheet) -> bool:
+    return ask.has(r"^(?:\W*\w+\W+){0,3}?who(?:se|m)?\b") and sheet.persons() is not None
+
+
+def _today(desk: Desk, ask: Ask) -> Move[date | None]:
+    if not RELATIVE.search(ask.text):
+        return None
+    outcome = yield from moves.shell(desk, "date +%F", "What day is it?", what="asking for the date")
+    return date.fromisoformat(moves.output(outcome).strip()[:10])
+
+
+def _best(readings: list[Reading], ask: Ask) -> Reading | None:
+    """The reading that leaves least over; of equal ones the one that knows most, and the plain table before a joined one."""
+    named = any(is_table(p) for p in ask.paths)
+    fitting = [r for r in readings if _anchored(r, named=named)]
+    if not fitting:
+        return None
+    who = ask.has(r"\bwho\b")
+    return min(
+        fitting,
+        key=lambda r: (
+            len(r.unknown) + r.lost,
+            who and r.sheet.persons() is None,
+            _shows_a_reference(r),
+            not r.named_rows,
+            -r.weight,
+            len(r.sheet.joined),
+            r.sheet.path,
+        ),
+    )
+
+
+def _shows_a_reference(reading: Reading) -> bool:
+    """Whether numbers of another table's rows would stand in the answer in place of what they are called."""
+    query = reading.query
+    used = [*query.shown, query.group, query.order, query.column]
+    return any(n is not None and reading.sheet.columns[n].reference for n in used)
+
+
+def _anchored(reading: Reading, *, named: bool) -> bool:
+    """Whether a question is about this table: a condition or a computation, with its rows, columns or values named."""
+    query = reading.query
+    does = bool(
+        query.conditions
+        or reading.measured
+        or query.operation in {"values", "count", "sum", "average", "median"}
+    )
+    if named:
+        return does or bool(query.shown) or reading.named_rows
+    return (does and reading.weight >= 2) or (reading.named_rows and bool(query.shown))
+
+
+def _base(desk: Desk, ask: Ask) -> Ask | None:
+    """The question before, when this one only makes sense after it."""
+    if not (
+        _BACK.search(
+            re.sub(r"‹p\d+›", lambda m: m.group() if ask.plain(m.group()).startswith("@") else "", ask.text)
+        )
+        or (_SHORT.match(ask.text) and len(ask.text) < 60)
+    ):
+        return None
+    earlier = [*desk.asked, *[s.request for s in reversed(desk.spans) if s.request]]
+    for text in earlier[:4]:
+        plain = mask(text)
+        before = plain.with_text(polite(plain.text))
+        if not (_BACK.search(before.text) or _SHORT.match(before.text)):
+            return destination(before)[0]
+    return None
+
+
+def _combined(ask: Ask, base: Ask, sheet: Sheet, today: date | None) -> Reading | None:
+    """The question before with what this one adds or puts in its place. None when the table did not answer that one."""
+    old = read(base, sheet, today)
+    if old.unknown or not old.weight:
+        return None
+    text = re.sub(
+        r"^(?:(?:ok(?:ay)?|so|now|then)[, ]+)?(?:and what about|what about|how about|and|but|do the same for|the same for|same for)\b,?",
+        "",
+        ask.text,
+        flags=re.I,
+    )
+    new = read(ask.with_text(text.strip()), sheet, today)
+    adds = _BACK.search(ask.text) is not None or re.match(
+        r"(?:only|just|but|sort|order|how m)", ask.text, re.I
+    )
+    if not new.weight and not re.search(r"how m|count|list|show", ask.text, re.I):
+        return None
+    replaced = {(c.column) for c in new.query.conditions}
+    kept = [
+        c
+        for c in old.query.conditions
+        if c.column not in replaced or (adds and c.test not in {"is", "has", "month"})
+    ]
+    query = replace(new.query if new.measured or new.query.shown else old.query)
+    query.conditions = _unique([*kept, *new.query.conditions])
+    if query.order is None and not new.measured:
+        query.order, query.descending = old.query.order, old.query.descending
+    if old.query.limit and adds and new.measured and not new.query.limit:
+        return None
+    return Reading(
+        sheet, query, new.unknown, old.weight + new.weight, True, old.named_rows, new.lost, new.relative
+    )
+
+
+def _unique(found: list[Condition]) -> list[Condition]:
+    return list(dict.fromkeys(found))
+
+
+def table_answer(desk: Desk, ask: Ask) -> Move[str | None]:
+    """The answer from a table, None when none fits. Raises CannotDo for one that is only partly understood."""
+    if not may_be_data(ask):
+        return None
+    found = yield from find_answer(desk, ask)
+    if found is None:
+        return None
+    if isinstance(found, Reading):
+        return _partly(found, ask)
+    sheet, query = found.reading.sheet, found.reading.query
+    _, target = destination(ask)
+    if target is not None:
+        return (yield from _saved(desk, sheet, query, target))
+    return answered(sheet, query, who=found.who)
+
+
+def _partly(reading: Reading, ask: Ask) -> str | None:
+    """What was understood and which words were not, when the question plainly is about this table."""
+    words = [w for w in dict.fromkeys(reading.unknown) if not w.startswith("‹")]
+    plainly = (
+        reading.named_rows
+        or any(is_table(p) for p in ask.paths)
+        or (reading.measured and reading.query.conditions == [])
+    )
+    if not words or len(words) > 3 or not plainly or reading.weight < 2:
+        return None
+    columns = ", ".join(code(name) for name in reading.sheet.names)
+    known = conditions(reading.sheet, reading.query)
+    raise CannotDo(
+        f"Not computed: no column, value or month of {link(reading.sheet.path)} is called {', '.join(code(w) for w in words)}."
+        + (f" Understood: rows{known}." if known else "")
+        + f" Its columns: {columns}."
+    )
+
+
+def _saved(desk: Desk, sheet: Sheet, query: Query, target: str) -> Script:
+    """The rows in a file of their own. Raises CannotDo when the file is there already."""
+    kind = ending(target)
+    text = written(sheet, query, {"markdown": "md"}.get(kind, kind))
+    if text is None:
+        raise CannotDo(
+            f"Rows can be written as {', '.join(sorted(ENDINGS - {'jsonl', 'ndjson'}))}, md or txt; {code(target)} is none of these."
+        )
+    if query.operation in {"sum", "average", "median", "count"} and query.group is None:
+        text = answered(sheet, query) + "\n"
+    if (yield from moves.exists(desk, target, f"Is {code(target)} free?")):
+        raise CannotDo(f"{link(target)} exists already and was left as it is.")
+    rows = len(query.rows(sheet))
+    yield from moves.write(desk, target, text, f"Writing {code(target)}.")
+    shown, more = head(text, 12)
+    tail = f"\n\n{count(more, 'more line')} in the file." if more else ""
+    return f"Wrote {link(target)} with {count(rows, 'row')} of {link(sheet.path)}{conditions(sheet, query)}:\n\n{fence(shown, kind)}{tail}"
 
 
 def data_question(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
-    """The answer by a small program over the file; a question no table fits is looked up in all files."""
-    sheet = yield from _sheet_for(desk, ask)
-    query = planned(ask, sheet) if sheet else None
-    if (
-        sheet is not None
-        and query is not None
-        and not ask.has(_MEASURED)
-        and not (query.equal or query.months or query.partly)
-    ):
-        query = None
-    if sheet is None or query is None:
-        return (yield from look_up(desk, ask, match))
-    if query.unknown:
-        columns = ", ".join(code(name) for name in sheet.names)
-        names = ", ".join(code(word) for word in dict.fromkeys(query.unknown))
-        raise CannotDo(
-            f"Not computed: no column, value or month of {link(sheet.path)} is called {names}. Its columns: {columns}."
-        )
-    command = program(sheet, query)
-    outcome = yield from moves.shell(
-        desk, command, f"Computing it from {code(sheet.path)}.", what="computing"
-    )
-    return answered(sheet, query, moves.lines_of(outcome))
-
-
-def _sheet_for(desk: Desk, ask: Ask) -> Move[Sheet | None]:
-    """The table the question fits best."""
-    paths = [p for p in ask.paths if ending(p) in _TABLES]
-    if not paths:
-        found = yield from moves.every_path(desk, "Looking for tables.")
-        folder = next((p.rstrip("/") + "/" for p in ask.paths), "")
-        paths = [
-            p
-            for p in found
-            if ending(p) in _TABLES
-            and p.startswith(folder)
-            and not p.endswith(("package.json", "package-lock.json", "tsconfig.json"))
-        ]
-        paths.sort(key=lambda p: (ending(p) == "json", p.count("/"), p))
-    best: Sheet | None = None
-    for path in paths[:6]:
-        text = yield from moves.reach(desk, path)
-        sheet = parsed(text.path, text.text)
-        if sheet is None:
-            continue
-        sheet.score = fits(ask, sheet) + (1 if ask.paths else 0)
-        if best is None or sheet.score > best.score:
-            best = sheet
-    return best if best is not None and best.score > 0 else None
+    """The answer from a table; a question no table fits is looked up in all files."""
+    answer = yield from table_answer(desk, ask)
+    if answer is not None:
+        return answer
+    return (yield from look_up(desk, ask, match))
 
 
 _ABOUT = r"(?:sort|order|rank|how much|how many|how often|what(?:'s| is| was| were| are)?|which|sum|total|average|mean|median|max(?:imum)?|min(?:imum)?|highest|lowest|most expensive|cheapest|top \d+|the|count|group|calculate|compute|add up|give me|show(?: me)?|list|find|filter|tell me|did we|compare|is|are|was|were|wie ?viel\w*|combien|cuánto|in|on|from|of|for|per|spent|spending|number of|get|who|when|where)"
 _COUNTED = r"\b(?:how much|how many|how often|sum|total|totals|average|averages|mean|median|max(?:imum)?|min(?:imum)?|highest|lowest|largest|biggest|smallest|most|least|cheapest|dearest|expensive|cheaper|more|less|higher|lower|spen[dt]\w*|cost|costs|paid|pay|top \d+|top (?:three|five|ten)|per|by|each|rows?|records?|entries|over|above|below|under|distinct|unique|different|hottest|warmest|coldest|wie ?viel\w*|combien|cuánto|count|number of|sorted|ordered|who|which|live|lives)\b"
-_MEASURED = _COUNTED.replace("|who|which|live|lives", "")
-_CODE_WORDS = r"\b(?:files?|folders?|lines?|words?|characters?|functions?|methods?|class(?:es)?|commits?|branch(?:es)?|tests?|disk|space|memory|cpu|ram|todos?|fixmes?|dependenc\w+|imports?|licen[sc]e|imported|called|defined|version|time is|date|bytes|size|kb|mb|headings?|authors?|code|scripts?|modules?|languages?|directories|duplicates?|links?|sections?|git|diff|headers?|tags?|projects?|open|done|left|fail\w*|changed|newest|oldest)\b"
 
 
 def _is_data(ask: Ask) -> bool:
-    named = any(ending(p) in {"csv", "tsv"} for p in ask.paths)
-    counted = ask.has(_COUNTED) and not ask.has(r"^(?:where|why)\b|^how (?:do|does|can|is|are)\b")
     if (
-        not counted
-        or ask.has(
-            r"\b(?:columns|overview|convert|valid|lines|words|characters|big|describe|summar\w+|look like|size)\b|^(?:what's|what is) in\b"
-        )
-        or any(p for p in ask.paths if ending(p) not in _TABLES and "." in p)
+        not may_be_data(ask)
+        or not ask.has(_COUNTED)
+        or ask.has(r"^(?:where|why)\b|^how (?:do|does|can|is|are)\b")
     ):
         return False
-    return named or not ask.has(_CODE_WORDS)
+    return not ask.has(
+        r"\b(?:columns|overview|convert|valid|big|describe|summar\w+|look like|size)\b|^(?:what's|what is) in\b"
+    )
 
 
 RULES: list[Rule] = [rule(rf"{_ABOUT}\b.*", data_question, _is_data)]

@@ -10,7 +10,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("sessions_app", "0006_search"),
+        ("sessions_app", "0009_own_commands"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -1,0 +1,1 @@
+"""Questions about tables: what a cell is, what is asked, what comes out, and how it is said."""

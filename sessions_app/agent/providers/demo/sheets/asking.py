@@ -1,0 +1,173 @@
+"""What is to come out: a count, a sum, an average, values, or the rows with some columns."""
+
+from __future__ import annotations
+
+import re
+
+from sessions_app.agent.providers.demo.sheets.grammar import Grammar
+from sessions_app.agent.providers.demo.sheets.marks import K
+from sessions_app.agent.providers.demo.sheets.words import ADJECTIVES, MONEY_WORDS, degree
+
+_COUNT = r"\b(?:how many|number of|count(?: of| up)?|how often|wie ?viele)\b"
+_SUM = r"\b(?:how much|sum(?: of| up)?|total(?:s| of)?|add up|altogether|in all|overall|in total|total amount|wie ?viel|combined|together)\b"
+_AVERAGE = r"\b(?:average|mean|avg|on average|averaged|typical)\b"
+_DISTINCT = r"\b(?:unique|distinct|different)\b"
+
+
+class Asking(Grammar):
+    """The parts that say what is asked of the rows."""
+
+    def operation(self) -> None:
+        query = self.query
+        spoken = self.money or any(w in MONEY_WORDS for w in re.findall(r"[^\W\d_]+", self.text))
+        self.weight += spoken and not self.money
+        self.money = spoken
+        counted = self.take(_COUNT)
+        average = self.take(_AVERAGE) or self.take(r"\bmedian\b")
+        summed = self.take(_SUM)
+        distinct = self.take(_DISTINCT)
+        while self.take(_SUM):
+            pass
+        if not (counted or average or summed or distinct):
+            if query.group is not None:
+                query.operation = (
+                    "count"
+                    if query.column is None and not self.money and self._sum_column() is None
+                    else "sum"
+                )
+                if query.operation == "sum":
+                    query.column = query.column if query.column is not None else self._sum_column()
+                    mean = self.sheet.columns[query.column or 0].has(
+                        "temperature", "temp", "rate", "score", "percent", "age", "rating", "grade"
+                    )
+                    query.operation = "average" if mean else "sum"
+            return
+        self.measured = True
+        if average:
+            self._aggregate("median" if average.group() == "median" else "average", required=True)
+        elif counted and self.counted is not None:
+            query.operation, query.column = "sum", self.counted
+        elif counted and not (
+            re.search(r"^ ‹k", self.found.text.split(counted.group(), 1)[-1])
+            and self._counts_a_number(counted)
+        ):
+            query.operation = "count"
+            query.column = None
+            if distinct:
+                query.distinct = True
+        elif distinct:
+            query.operation = "values"
+        elif counted or not self.superlative:
+            self._aggregate("sum", required=True)
+
+    def _counts_a_number(self, counted: re.Match[str]) -> bool:
+        """ "how many pages" of a column of numbers is their sum; "how many orders" is a count."""
+        mark = re.match(rf" (?:of )?({K})", self.found.text[counted.end() :])
+        if mark is None:
+            return False
+        column = self.sheet.columns[self.column(mark.group(1))]
+        return column.kind == "number" and not column.is_key and not column.reference
+
+    def _sum_column(self) -> int | None:
+        named = [self.column(m.group()) for m in re.finditer(K, self.text)]
+        fitting = [
+            n
+            for n in named
+            if self.sheet.columns[n].kind == "number" and n != self.query.group and not self._names_rows(n)
+        ]
+        if fitting:
+            return fitting[0]
+        if (
+            any(self.sheet.columns[n].kind == "text" and n != self.query.group for n in named)
+            and not self.money
+        ):
+            return None
+        if self.found.nouns and not self.money and not re.search(_SUM, self.found.text):
+            return None
+        money = self.role("money", None)
+        if money is not None:
+            return money
+        every = [
+            n
+            for n, c in enumerate(self.sheet.columns)
+            if c.kind == "number" and not c.is_key and not c.reference and not c.origin
+        ]
+        return every[0] if len(every) == 1 and self.money else None
+
+    def _aggregate(self, operation: str, *, required: bool) -> None:
+        column = self._sum_column()
+        if column is None:
+            column = (
+                next((c.column for c in self.query.conditions if c.test in {"<", ">", "<=", ">="}), None)
+                if not self.money
+                else None
+            )
+        if column is None:
+            column = self.role("money", None)
+        if column is None:
+            every = [
+                n
+                for n, c in enumerate(self.sheet.columns)
+                if c.kind == "number" and not c.is_key and not c.reference and not c.origin
+            ]
+            column = every[0] if len(every) == 1 else None
+        if column is None:
+            if required:
+                self.failed.append({"sum": "how much"}.get(operation, operation))
+            return
+        units = self.sheet.columns[column].units - {""}
+        if len(units) > 1:
+            self.failed.append(
+                f"{self.sheet.columns[column].name}, which mixes {' and '.join(sorted(units))}"
+            )
+            return
+        self.query.operation, self.query.column = operation, column
+
+    def projection(self) -> None:
+        query = self.query
+        left = [self.column(m.group()) for m in re.finditer(K, self.text)]
+        while self.take(K):
+            pass
+        tested = {c.column for c in query.conditions}
+        query.shown = [n for n in dict.fromkeys(left) if n not in tested or len(set(left)) > 1]
+        if query.operation in {"rows", "values"} and query.group is None:
+            if query.operation == "values" and not query.shown:
+                self.failed.append("different")
+            if (
+                query.operation == "rows"
+                and not query.conditions
+                and not query.limit
+                and query.order is None
+                and len(query.shown) == 1
+            ):
+                # "what categories are there": each once.
+                query.operation = "values"
+        elif (
+            query.operation == "count"
+            and query.group is None
+            and not query.conditions
+            and query.shown
+            and not self.found.nouns
+            and self.sheet.columns[query.shown[0]].kind == "text"
+        ):
+            query.distinct = True
+        if query.by_group and query.group is not None and query.operation == "rows":
+            query.operation = "count"
+        if query.operation == "rows" and query.order is None:
+            self._compared_rows()
+
+    def _compared_rows(self) -> None:
+        """ "who is older, Marta or Henrik": of the rows that are named, the one at the high end."""
+        if not any(len(c.wanted) > 1 for c in self.query.conditions):
+            return
+        for word in re.findall(r"[^\W\d_]+", self.text):
+            adjective, kind = degree(word)
+            column = self.role(ADJECTIVES[adjective][0], None) if kind == "comparative" else None
+            if column is None:
+                continue
+            self.take(rf"\b{word}\b")
+            dated = self.sheet.columns[column].kind == "date"
+            self.query.order, self.query.limit = column, 1
+            self.query.descending = ADJECTIVES[adjective][1] != (dated and adjective in {"old", "young"})
+            self.query.column = None if dated else column
+            return

@@ -1,0 +1,1 @@
+"""What a summary kept of the conversation it replaced: pure, deterministic, asking no model."""

@@ -1,0 +1,187 @@
+"""What each line of a summary rests on, and what in it rests on nothing."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sessions_app.review.finding import Text, same_meaning
+from sessions_app.review.sources import Source
+from sessions_app.review.things import (
+    IDENTIFIER,
+    NUMBER,
+    PATH,
+    URL,
+    Class,
+    Thing,
+    is_identifier,
+    is_path,
+    number_key,
+)
+from sessions_app.review.words import content_stems, fold, is_german, words_of
+
+Bond = Literal["words", "name", "meaning"]
+_MOST_LINKS = 3
+# Of the weight of a line's words, the share a source must say to support it.
+_SUPPORTS = 0.34
+_NEXT_BEST = 0.6
+_HEADING = re.compile(r"^\s*(?:#{1,6}\s|-{3,}\s*$|\*{3,}\s*$)")
+_NOTHING = re.compile(r"^\W*(?:none|keine?)?\W*$", re.IGNORECASE)
+_TAG = re.compile(r"^\s*</?[a-z-]+>\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A source of a line: the entry's seq, and what they share: words, a name or number, or the meaning."""
+
+    seq: int
+    bond: Bond
+
+
+@dataclass(frozen=True, slots=True)
+class SupportedLine:
+    """A line of the summary by its number from 1; `heading` and `empty` ones claim nothing and need no source."""
+
+    number: int
+    text: str
+    heading: bool
+    empty: bool
+    links: tuple[Link, ...]
+
+    @property
+    def claims(self) -> bool:
+        return not self.heading and not self.empty
+
+    @property
+    def without_source(self) -> bool:
+        return self.claims and not self.links
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """Something concrete in the summary that is said nowhere before: its class, words and line."""
+
+    kind: Class
+    text: str
+    line: int
+
+
+def supported_lines(
+    summary: str, sources: Sequence[Source], previous: Source | None = None
+) -> list[SupportedLine]:
+    """Every line of the summary with at most three sources, the best first."""
+    known = [*sources, previous] if previous is not None else list(sources)
+    index = _Index(known)
+    lines = []
+    in_files = False
+    for number, text in enumerate(summary.split("\n"), start=1):
+        if _TAG.match(text):
+            in_files = not text.strip().startswith("</")
+            lines.append(SupportedLine(number, text, True, False, ()))
+            continue
+        heading = _HEADING.match(text) is not None
+        empty = in_files or _NOTHING.match(text) is not None
+        links = () if heading or empty else index.links(text)
+        lines.append(SupportedLine(number, text, heading, empty, links))
+    return lines
+
+
+class _Index:
+    """Which sources say which word, and how much a word tells."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._sources = sources
+        self._german = is_german(" ".join(source.text[:300] for source in sources[:10]))
+        self._holders: dict[str, list[int]] = defaultdict(list)
+        self._folded: dict[int, str] = {}
+        for place, source in enumerate(sources):
+            for token in dict.fromkeys(_tokens(source.text, self._german)):
+                self._holders[token].append(place)
+
+    def links(self, line: str) -> tuple[Link, ...]:
+        tokens = list(dict.fromkeys(_tokens(line, self._german)))
+        if not tokens:
+            return ()
+        weights = {token: self._weight(token) for token in tokens}
+        total = sum(weights.values())
+        scores = Counter[int]()
+        for token in tokens:
+            for place in self._holders.get(token, ()):
+                scores[place] += weights[token]  # type: ignore[assignment]
+        ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:_MOST_LINKS]
+        best = ranked[0][1] if ranked else 0
+        return tuple(
+            Link(self._sources[place].seq, self._bond(line, tokens, place))
+            for place, score in ranked
+            if score >= _SUPPORTS * total and score >= _NEXT_BEST * best
+        )
+
+    def _weight(self, token: str) -> float:
+        rarity = math.log(1 + len(self._sources) / (1 + len(self._holders.get(token, ()))))
+        return (2.0 if _is_name(token) else 1.0) * (0.3 + rarity)
+
+    def _bond(self, line: str, tokens: list[str], place: int) -> Bond:
+        if place not in self._folded:
+            self._folded[place] = fold(self._sources[place].text)
+        text = self._folded[place]
+        words = fold(line).split()
+        if any(
+            " ".join(words[at : at + 4]) in text for at in range(max(1, len(words) - 3)) if len(words) >= 4
+        ):
+            return "words"
+        if any(_is_name(token) and place in self._holders.get(token, ()) for token in tokens):
+            return "name"
+        return "meaning"
+
+
+_NAME = re.compile(r"[\w.@+-]*[\w]/[\w./@+-]+|\w+(?:[_.]\w+)+|[a-z]+[A-Z]\w+|\d+(?:[.,]\d+)*|[A-Z]{2,}-\d+")
+
+
+def _tokens(text: str, german: bool) -> list[str]:
+    """Stems, and the names and numbers as they are."""
+    names = ["=" + found.casefold() for found in _NAME.findall(text)]
+    return [*content_stems(words_of(text), german=german), *names]
+
+
+def _is_name(token: str) -> bool:
+    return token[0] == "="
+
+
+def unsupported_in(summary: str, grounds: Text) -> list[Unsupported]:
+    """Paths, addresses, numbers with units and identifiers of the summary that its grounds do not have.
+
+    `grounds` is everything it may have learnt from: the range, the summary before, what stays.
+    """
+    found: dict[tuple[Class, str], Unsupported] = {}
+    for number, line in enumerate(summary.split("\n"), start=1):
+        for kind, text, key in _concrete(line):
+            thing = Thing(kind, text, key.casefold(), 0, 0, 0, "assistant", line)
+            if not grounds.has(fold(text)) and not _grounded(grounds, thing):
+                found.setdefault((kind, thing.key), Unsupported(kind, text, number))
+    return list(found.values())
+
+
+def _grounded(grounds: Text, thing: Thing) -> bool:
+    if thing.kind == "number":
+        return thing.key.partition(" ")[0] in grounds.numbers
+    return same_meaning(grounds, thing) is not None
+
+
+def _concrete(line: str) -> Iterator[tuple[Class, str, str]]:
+    for url in URL.finditer(line):
+        address = url.group().rstrip(".,;:!?")
+        yield "url", address, address.rstrip("/")
+    rest = URL.sub(" ", line)
+    for path in PATH.finditer(rest):
+        text = path.group().rstrip(".,*")
+        if is_path(text):
+            yield "path", text, text
+    for number in NUMBER.finditer(rest):
+        yield "number", number.group(), number_key(number.group())
+    for name in IDENTIFIER.finditer(rest):
+        if is_identifier(name.group()):
+            yield "identifier", name.group(), name.group().removesuffix("()")
