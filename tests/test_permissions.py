@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -30,6 +31,11 @@ PAGES = (
     "session_export",
     "session_blob",
     "file_names",
+    "session_changes",
+    "file_diff",
+    "changed_file",
+    "session_history",
+    "session_print",
 )
 COMMANDS = (
     "submit_prompt",
@@ -53,6 +59,7 @@ COMMANDS = (
     "mark_outcome",
     "carry",
 )
+OF_A_FILE = {"file_diff", "changed_file"}
 # What GET asks and POST carries out: for those who may change the session.
 DIALOGS = ("compact",)
 FORM = {
@@ -83,6 +90,17 @@ def filled(session: Session, alice: User, settings: Any) -> Session:
     }
     entry_log.append(session.pk, {"type": "message", "message": answer})
     entry_log.append(session.pk, {"type": "compaction", "summary": "secret summary", "tokensBefore": 9})
+    changed = Path(session.workspace.path) / "changed.txt"
+    changed.write_text("secret file")
+    details = {"path": str(changed), "firstChangedLine": 1, "diff": "@@ -0,0 +1 @@\n+secret file"}
+    written = {
+        "role": "toolResult",
+        "toolName": "write",
+        "toolCallId": "c",
+        "content": [],
+        "details": details,
+    }
+    entry_log.append(session.pk, {"type": "message", "message": written})
     blobs.record_uses(first, [(blobs.store(b"secret bytes", "image/png"), "image-1.png")])
     session.refresh_from_db()
     return session
@@ -107,7 +125,7 @@ def address(name: str, session: Session) -> str:
         arguments["id"] = 1
     elif name == "session_blob":
         arguments |= {"sha": Blob.objects.get().sha256, "name": "image-1.png"}
-    return reverse(name, kwargs=arguments)
+    return reverse(name, kwargs=arguments) + ("?path=changed.txt" if name in OF_A_FILE else "")
 
 
 def names(patterns: list[Any]) -> Iterator[str]:

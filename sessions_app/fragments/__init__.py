@@ -83,11 +83,11 @@ def render_entry(
     return render_to_string(template, context | {"out_of_band": out_of_band})
 
 
-def render_entries(entries: Sequence[Entry], *, user: AnyUser) -> str:
-    """The articles of entries of one session, given in path order."""
+def render_entries(entries: Sequence[Entry], *, user: AnyUser, full: bool = False) -> str:
+    """The articles of entries of one session, given in path order; `full` cuts nothing short."""
     if not entries:
         return ""
-    around = look_around(entries, user=user)
+    around = look_around(entries, user=user, full=full)
     return "".join(render_to_string(*describe(entry, around)) for entry in entries)
 
 

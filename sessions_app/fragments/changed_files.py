@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from sessions_app.core.messages import number_of
 from sessions_app.fragments.plain_text import one_line
@@ -24,19 +26,33 @@ class ChangedFile:
 
 def changed_files(session: Session) -> list[ChangedFile]:
     """Files changed on the active branch, the latest first."""
-    layout = lay_out(session, session.leaf)
-    if not layout.length:
-        return []
-    results = Entry.objects.filter(layout.all(), role="toolResult", payload__contains='"firstChangedLine"')
     found: dict[str, ChangedFile] = {}
-    root = session.workspace.path.rstrip("/") + "/"
-    for entry in results.order_by("-depth").only("payload")[:MOST_RESULTS]:
-        message = entry.record.get("message")
-        details = message.get("details") if isinstance(message, dict) else None
-        if not isinstance(details, dict) or not isinstance(details.get("path"), str):
-            continue
-        path = one_line(details["path"].removeprefix(root), 300)
+    for path, details in _changes(session):
         file = found.setdefault(path, ChangedFile(path))
         file.added += int(number_of(details.get("added")) or 0)
         file.removed += int(number_of(details.get("removed")) or 0)
     return list(found.values())
+
+
+def patches_of(session: Session, path: str) -> list[str]:
+    """What the active branch did to one file, as unified patches in the order they were made."""
+    patches = [
+        details.get("patch") or details.get("diff")
+        for changed, details in _changes(session)
+        if changed == path
+    ]
+    return [patch for patch in reversed(patches) if isinstance(patch, str)]
+
+
+def _changes(session: Session) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Path and details of the results of edits and writes, the latest first."""
+    layout = lay_out(session, session.leaf)
+    if not layout.length:
+        return
+    results = Entry.objects.filter(layout.all(), role="toolResult", payload__contains='"firstChangedLine"')
+    root = session.workspace.path.rstrip("/") + "/"
+    for entry in results.order_by("-depth").only("payload")[:MOST_RESULTS]:
+        message = entry.record.get("message")
+        details = message.get("details") if isinstance(message, dict) else None
+        if isinstance(details, dict) and isinstance(details.get("path"), str):
+            yield one_line(details["path"].removeprefix(root), 300), details

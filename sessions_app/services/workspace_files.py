@@ -194,3 +194,12 @@ def open_file(*, workspace: Workspace, path: str) -> BinaryIO:
         return RootedFiles([root]).open_read(root / path)
     except SandboxError as error:
         raise BadInput(str(error)) from error
+
+
+def exists(*, workspace: Workspace, path: str) -> bool:
+    """Whether something is there now."""
+    root = Path(workspace.path)
+    try:
+        return RootedFiles([root]).stat(root / path) is not None
+    except SandboxError:
+        return False

@@ -5,11 +5,13 @@ from __future__ import annotations
 from sessions_app.views.accounts import login, login_link, logout, password
 from sessions_app.views.blobs import session_blob
 from sessions_app.views.branches import clone, fork, omit, pin
+from sessions_app.views.changes import changed_file, file_diff, session_changes
 from sessions_app.views.compaction import compact, compaction_problem, replaced
 from sessions_app.views.compare import carry, session_compare
 from sessions_app.views.entries import edit_and_branch, entry, label, navigate
 from sessions_app.views.exports import session_export
 from sessions_app.views.health import health, version
+from sessions_app.views.history import session_history, session_print
 from sessions_app.views.home import palette, session_list, welcome
 from sessions_app.views.keys import provider_keys
 from sessions_app.views.questions import answer_question, choose_tools
@@ -34,6 +36,7 @@ from sessions_app.views.workspaces import folder_listing, workspace_add
 __all__ = [
     "answer_question",
     "carry",
+    "changed_file",
     "choose_model",
     "choose_tools",
     "clone",
@@ -44,6 +47,7 @@ __all__ = [
     "edit_queued",
     "entry",
     "entry_details",
+    "file_diff",
     "file_names",
     "folder_listing",
     "fork",
@@ -64,12 +68,15 @@ __all__ = [
     "replaced",
     "session",
     "session_blob",
+    "session_changes",
     "session_compare",
     "session_export",
+    "session_history",
     "session_import",
     "session_list",
     "session_new",
     "session_older",
+    "session_print",
     "session_tree",
     "stop_commands",
     "stop_run",

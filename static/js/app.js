@@ -86,10 +86,11 @@ document.addEventListener("agentweb:version", () => {
 // ---- clicks that need no element of their own ----------------------------------------------------------
 
 document.addEventListener("click", (event) => {
-  const control = event.target.closest?.("[data-dismiss], [data-shows], [data-opens], [data-closes]");
+  const control = event.target.closest?.("[data-dismiss], [data-shows], [data-opens], [data-closes], [data-prints]");
   if (!control) return;
   const { shows, opens, closes } = control.dataset;
   if ("dismiss" in control.dataset) control.closest("[role=alert], [role=status]").remove();
+  if ("prints" in control.dataset) window.print();
   if (shows) {
     control.closest("[popover]")?.hidePopover();
     document.getElementById(shows).showModal();
@@ -144,6 +145,8 @@ function lost() {
   tell("offline", words.offline.replace("{time}", time));
 }
 
+// A page without a stream has come from the server just now.
+if (connection?.dataset.state === "connecting") tell("online", words.online);
 window.addEventListener("offline", lost);
 document.addEventListener("htmx:sendError", lost);
 document.addEventListener("htmx:timeout", lost);

@@ -28,7 +28,7 @@ class CommandPalette extends HTMLElement {
     if (this.#dialog.open) return;
     document.querySelectorAll(":popover-open").forEach((menu) => menu.hidePopover());
     this.#opener = document.activeElement;
-    const commands = document.getElementById("commands").content.cloneNode(true);
+    const commands = document.getElementById("named-commands").content.cloneNode(true);
     this.querySelector("[data-commands]").replaceChildren(commands);
     this.#field.value = words;
     this.#dialog.showModal();

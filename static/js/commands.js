@@ -1,4 +1,4 @@
-// What can be done by name, from the composer (/name) and from the palette: the options in #commands say how.
+// What can be done by name, from the composer (/name) and from the palette: the options in #named-commands say how.
 //
 //   data-goes     an address to go to               data-clicks   a selector of what is pressed
 //   data-loads    an address of a dialog            data-shows    the id of a dialog on the page
@@ -18,12 +18,12 @@ const acts = {
 
 /** The option of a command, or null. */
 export function find(name) {
-  return document.getElementById("commands").content.querySelector(`[data-command="${CSS.escape(name)}"]`);
+  return document.getElementById("named-commands").content.querySelector(`[data-command="${CSS.escape(name)}"]`);
 }
 
 /** The command that was probably meant. */
 export function nearest(name) {
-  const names = [...document.getElementById("commands").content.querySelectorAll("[data-command]")].map((option) => option.dataset.command);
+  const names = [...document.getElementById("named-commands").content.querySelectorAll("[data-command]")].map((option) => option.dataset.command);
   const [best] = names.map((other) => [distance(name, other), other]).sort(([a], [b]) => a - b);
   return best && best[0] <= Math.max(1, Math.floor(name.length / 2)) ? best[1] : "";
 }

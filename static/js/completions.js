@@ -73,7 +73,7 @@ export class Completions {
   // ---- internal ----
 
   #offerCommands(start) {
-    const options = [...document.getElementById("commands").content.querySelectorAll("[data-command]")]
+    const options = [...document.getElementById("named-commands").content.querySelectorAll("[data-command]")]
       .filter((option) => option.dataset.command.startsWith(start))
       .map((option) => option.cloneNode(true));
     this.#show(options);

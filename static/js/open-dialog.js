@@ -25,7 +25,8 @@ class OpenDialog extends HTMLElement {
   };
 
   #answered = (event) => {
-    if (!event.detail.successful) return;
+    // What is only looked up inside carries nothing out.
+    if (!event.detail.successful || event.detail.requestConfig.verb === "get") return;
     this.querySelector("dialog").close();
     // A summary that is being written stands there, with its way out.
     document.querySelector("#run-notice > *")?.scrollIntoView({ block: "end" });
