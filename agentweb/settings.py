@@ -21,6 +21,7 @@ from sessions_app.core.compaction_settings import (
     resolve,
 )
 from sessions_app.core.errors import MalformedPayload
+from sessions_app.review.report import DEFAULT_WEIGHTS
 
 
 def env(name: str, default: str = "") -> str:
@@ -100,6 +101,27 @@ BLOB_DIR = DATA_DIR / "blobs"
 # Full tool outputs on their way to becoming blobs.
 SPILL_DIR = DATA_DIR / "spill"
 RUNTIME_DIR = runtime_directory(DATA_DIR)
+
+
+def review_weights() -> dict[str, float]:
+    """How much classes of things and speakers count in a quality report; those not named keep their default."""
+    text = env("AGENTWEB_REVIEW_WEIGHTS", "{}")
+    try:
+        given = json.loads(text)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"AGENTWEB_REVIEW_WEIGHTS is not JSON: {error}") from error
+    if not isinstance(given, dict):
+        raise ImproperlyConfigured("AGENTWEB_REVIEW_WEIGHTS must be a JSON object.")
+    for name, value in given.items():
+        if (
+            name not in DEFAULT_WEIGHTS
+            or isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or value < 0
+        ):
+            known = ", ".join(DEFAULT_WEIGHTS)
+            raise ImproperlyConfigured(f"AGENTWEB_REVIEW_WEIGHTS: {name!r} is not a weight of {known}.")
+    return given
 
 
 def secret_key() -> str:
@@ -189,6 +211,7 @@ MAX_UPLOAD_BYTES = env_int("AGENTWEB_MAX_UPLOAD_BYTES", 25_000_000)
 
 # Merged over the defaults of spec 02 §10; the overrides are JSON: {"provider/model": {"reserveTokens": 30000}}.
 COMPACTION = compaction_settings()
+REVIEW_WEIGHTS = review_weights()
 # When the provider refuses even the summary request as too large: never, recovery (after an overflow), always.
 COMPACTION_EXTRACTIVE = env_choice(
     "AGENTWEB_COMPACTION_EXTRACTIVE", "recovery", ("never", "recovery", "always")

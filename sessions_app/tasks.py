@@ -8,6 +8,8 @@ from celery import shared_task
 from celery.signals import worker_ready, worker_shutting_down
 
 from sessions_app.runner.heartbeat import heartbeat
+from sessions_app.runner.review_records import REPORT_TASK
+from sessions_app.runner.review_reports import compute
 from sessions_app.runner.starting import RUN_TASK
 from sessions_app.runner.work import carry_out
 
@@ -16,6 +18,12 @@ from sessions_app.runner.work import carry_out
 def run(run_id: int) -> None:
     """Carry out one run. A second delivery finds it claimed and does nothing."""
     carry_out(run_id)
+
+
+@shared_task(name=REPORT_TASK, ignore_result=True)  # type: ignore[untyped-decorator]
+def report(version_id: int) -> None:
+    """Compute the quality report of one summary."""
+    compute(version_id)
 
 
 @worker_ready.connect  # type: ignore[untyped-decorator]

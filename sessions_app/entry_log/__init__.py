@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sessions_app.entry_log.active_path import load_core_path
 from sessions_app.entry_log.appending import (
     ANY_LEAF,
     METADATA_KINDS,
@@ -28,6 +29,7 @@ from sessions_app.entry_log.reading import (
     load_window,
     newest_below,
     path_to,
+    replaced_depths,
     siblings,
 )
 
@@ -48,12 +50,14 @@ __all__ = [
     "import_records",
     "is_on_path",
     "load_context",
+    "load_core_path",
     "load_path",
     "load_window",
     "lock_session",
     "move_leaf",
     "newest_below",
     "path_to",
+    "replaced_depths",
     "siblings",
     "stored_id",
 ]

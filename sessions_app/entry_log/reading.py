@@ -232,3 +232,24 @@ def _ends(leaf: Entry) -> Iterator[tuple[int, int, int]]:
         yield segment_id, last, depth
         segment = Segment.objects.only("parent_id", "parent_ordinal").get(pk=segment_id)
         segment_id, last, depth = segment.parent_id, segment.parent_ordinal, depth - last - 1
+
+
+def replaced_depths(entry: Entry) -> tuple[int, int]:
+    """Depths of the entries a compaction replaced: from where the one before it left off (or the root) up to, not
+    including, the first it keeps."""
+    session = Entry.objects.filter(session_id=entry.session_id)
+    kept = (
+        session.filter(seq=entry.kept_seq).values_list("depth", flat=True).first() if entry.kept_seq else None
+    )
+    end = entry.depth if kept is None else kept
+    above = entry.parent.compaction_seq if entry.parent is not None else None
+    previous = (
+        session.filter(seq=above).values_list("depth", "kept_seq").first() if above is not None else None
+    )
+    if previous is None:
+        return 0, end
+    depth, previous_kept = previous
+    start = (
+        session.filter(seq=previous_kept).values_list("depth", flat=True).first() if previous_kept else depth
+    )
+    return start or 0, end

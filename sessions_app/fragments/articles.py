@@ -16,7 +16,7 @@ from sessions_app.core.messages import blocks_of, number_of, text_of
 from sessions_app.core.projection import EDITABLE_ROLES
 from sessions_app.fragments import wording
 from sessions_app.fragments.diffs import Piece
-from sessions_app.fragments.folds import Fold, replaced_depths, split_summary
+from sessions_app.fragments.folds import Fold, split_summary
 from sessions_app.fragments.left_branch import left_branch
 from sessions_app.fragments.plain_text import MAX_SCANNED, excerpt, one_line, visible
 from sessions_app.fragments.speakers import speaker
@@ -241,7 +241,7 @@ def _compaction(entry: Entry, record: Json, around: Surroundings) -> Described:
     written, carried = split_summary(_text(record.get("summary")))
     summary, cut = _capped(written, around.full)
     fold = around.folds.get(entry.pk) or Fold(1, None, None)
-    start, end = replaced_depths(entry)
+    start, end = entry_log.replaced_depths(entry)
     return "compaction", {
         "name": f"Compaction {fold.number}",
         "fold": fold,

@@ -108,27 +108,6 @@ def folds_of(entries: Sequence[Entry], leaf: Entry | None) -> dict[int, Fold]:
     }
 
 
-def replaced_depths(entry: Entry) -> tuple[int, int]:
-    """Depths of the entries a compaction replaced: from where the one before it left off (or the root) up to, not
-    including, the first it keeps."""
-    session = Entry.objects.filter(session_id=entry.session_id)
-    kept = (
-        session.filter(seq=entry.kept_seq).values_list("depth", flat=True).first() if entry.kept_seq else None
-    )
-    end = entry.depth if kept is None else kept
-    above = entry.parent.compaction_seq if entry.parent is not None else None
-    previous = (
-        session.filter(seq=above).values_list("depth", "kept_seq").first() if above is not None else None
-    )
-    if previous is None:
-        return 0, end
-    depth, previous_kept = previous
-    start = (
-        session.filter(seq=previous_kept).values_list("depth", flat=True).first() if previous_kept else depth
-    )
-    return start or 0, end
-
-
 def _number(seq: int, above: Mapping[int, int | None]) -> int:
     count, current = 0, above.get(seq, None)
     while current is not None:

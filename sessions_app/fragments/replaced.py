@@ -11,7 +11,6 @@ from sessions_app.core.bare_words import bare_words
 from sessions_app.core.messages import tool_calls_of
 from sessions_app.fragments import wording
 from sessions_app.fragments.articles import source_of
-from sessions_app.fragments.folds import replaced_depths
 from sessions_app.fragments.plain_text import one_line
 from sessions_app.models import Entry, Session
 
@@ -44,7 +43,7 @@ class ReplacedRow:
 
 def render_replaced(compaction: Entry, *, from_depth: int | None = None) -> str:
     """The rows from a depth on (None: from the first replaced entry), and the way to the next page."""
-    start, end = replaced_depths(compaction)
+    start, end = entry_log.replaced_depths(compaction)
     first = start if from_depth is None else max(start, from_depth)
     last = min(first + PAGE, end)
     entries = []

@@ -16,6 +16,7 @@ from sessions_app.core.entries import Entry as CoreEntry
 from sessions_app.core.entries import Kind
 from sessions_app.core.navigation import speaks_for_user
 from sessions_app.models import Entry, Run
+from sessions_app.runner import review_records
 from sessions_app.runner.active_run import ActiveRun
 from sessions_app.runner.compaction_rules import branch_summary_settings
 from sessions_app.runner.extensions import hooks_of
@@ -111,7 +112,7 @@ class BranchSummaryRun:
         active = self._active
         provider = open_provider(self._run, self._model)
         hooks = hooks_of(self._session)
-        writer = SummaryWriter(
+        writer = self._writer = SummaryWriter(
             provider,
             self._model,
             thinking_level=self._session.thinking_level,
@@ -190,6 +191,7 @@ class BranchSummaryRun:
                 fields["details"] = summary.details
             fields["fromHook"] = self._from_hook
             entry = leaf = entry_log.append_locked(session, fields, run=self._run, author=self._run.author)
+            review_records.record_branch_summary(entry, self._writer.exchanges)
             if self._label:
                 label = {"type": Kind.LABEL, "targetId": entry.entry_id, "label": self._label}
                 leaf = entry_log.append_locked(session, label, author=self._run.author)

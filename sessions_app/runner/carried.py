@@ -43,9 +43,9 @@ def texts_to_carry(leaf: Entry, kept_depth: int) -> list[Carried]:
     pinned = Entry.objects.filter(session_id=leaf.session_id, pin__isnull=False, depth__lt=kept_depth)
     trail = entry_log.Trail(leaf)
     chosen: dict[int, Carried] = {}
-    for entry in pinned.order_by("-seq")[:_MOST_PINS]:
+    for entry in pinned.select_related("pin").order_by("-seq")[:_MOST_PINS]:
         if entry in trail and (text := _words_in_force(entry, trail)):
-            chosen[entry.pk] = Carried(entry, text)
+            chosen[entry.pk] = Carried(entry, entry.pin.quote or text)
     newest = _newest_user_message(leaf, trail)
     if newest is not None and newest.entry.depth < kept_depth:
         chosen[newest.entry.pk] = newest

@@ -26,7 +26,7 @@ from sessions_app.core.system_prompt_log import checkpoint
 from sessions_app.core.times import iso_of
 from sessions_app.core.tokens import estimate_messages
 from sessions_app.models import CompactionAttempt, Entry, Run
-from sessions_app.runner import progress_guard
+from sessions_app.runner import progress_guard, review_records
 from sessions_app.runner.active_run import ActiveRun
 from sessions_app.runner.carried import Carried, carried_block, texts_to_carry
 from sessions_app.runner.compaction_plan import Branch, plan_for, preparation_of, read_branch
@@ -135,7 +135,9 @@ class Compactor:
         except NothingToCompact as nothing:
             if branch is not None:
                 facts = self._facts(Reason.MANUAL, branch)
-                CompactionAttempt.objects.create(**facts, outcome=Outcome.NOTHING, error=str(nothing))
+                review_records.record_attempt(
+                    CompactionAttempt.objects.create(**facts, outcome=Outcome.NOTHING, error=str(nothing))
+                )
             return self._failed(Reason.MANUAL, Attempted(Outcome.NOTHING, error=str(nothing)))
         return self._carry_out(self._begun(Reason.MANUAL, branch, plan, instructions=instructions))
 
@@ -167,6 +169,7 @@ class Compactor:
             if progress_guard.is_blocked(
                 halted, branch.leaf, self._model, self._settings_text(), reason, expected
             ):
+                self._record_refused(reason, branch, plan, halted.halts)
                 return self._refused(reason, halted.halts)
         if not prediction.gains:
             words = progress_guard.why_no_gain(prediction.before, prediction.after)
@@ -211,7 +214,9 @@ class Compactor:
         instructions: str = "",
         will_retry: bool = False,
     ) -> _Going:
-        row = CompactionAttempt.objects.create(**self._facts(reason, branch), instructions=instructions)
+        row = CompactionAttempt.objects.create(
+            **self._facts(reason, branch), **_plan_facts(branch, plan), instructions=instructions
+        )
         return _Going(reason, branch, plan, row, instructions, will_retry)
 
     def _facts(self, reason: str, branch: Branch) -> Json:
@@ -227,9 +232,24 @@ class Compactor:
         }
 
     def _record_unpaid(self, reason: str, branch: Branch, plan: CompactionPlan, words: str) -> None:
-        CompactionAttempt.objects.create(
-            **self._facts(reason, branch), outcome=Outcome.NOT_SMALLER, halts=words, error=words
+        attempt = CompactionAttempt.objects.create(
+            **self._facts(reason, branch),
+            **_plan_facts(branch, plan),
+            outcome=Outcome.NOT_SMALLER,
+            halts=words,
+            error=words,
         )
+        review_records.record_attempt(attempt)
+
+    def _record_refused(self, reason: str, branch: Branch, plan: CompactionPlan, words: str) -> None:
+        """Once in a run: the guard is asked before every turn."""
+        refused = CompactionAttempt.objects.filter(run=self._active.run, outcome=Outcome.REFUSED)
+        if refused.exists():
+            return
+        attempt = CompactionAttempt.objects.create(
+            **self._facts(reason, branch), **_plan_facts(branch, plan), outcome=Outcome.REFUSED, error=words
+        )
+        review_records.record_attempt(attempt)
 
     def _carry_out(self, going: _Going) -> Attempted:
         writer = SummaryWriter(
@@ -243,7 +263,7 @@ class Compactor:
         )
         try:
             made = self._made(going, writer)
-            entry, context = self._stored(going, made)
+            entry, context = self._stored(going, made, writer)
         except SummaryCancelled:
             return self._ended_without(going, writer, Outcome.CANCELLED, "")
         except SummaryFailed as failure:
@@ -318,7 +338,7 @@ class Compactor:
         made.summary += carried_block(carried, self._model.context_window)
         return made
 
-    def _stored(self, going: _Going, made: _Made) -> tuple[Entry, Context]:
+    def _stored(self, going: _Going, made: _Made, writer: SummaryWriter) -> tuple[Entry, Context]:
         """The entry and the context it gives. Raises what keeps it from being stored."""
         now = timezone.now()
         milliseconds = int(now.timestamp() * 1000)
@@ -358,6 +378,7 @@ class Compactor:
                 going,
                 Outcome.COMPACTED,
                 made.usage,
+                writer,
                 entry=entry,
                 after=after,
                 halts=self._halts(going, context, before, after),
@@ -376,6 +397,7 @@ class Compactor:
         going: _Going,
         outcome: str,
         usage: Json | None,
+        writer: SummaryWriter,
         *,
         entry: Entry | None = None,
         after: int | None = None,
@@ -390,7 +412,10 @@ class Compactor:
             error=error[:4000],
             usage=json.dumps(usage) if usage else "",
             duration_ms=int((time.monotonic() - going.began) * 1000),
+            retries=writer.retries,
+            **review_records.stored_facts(entry),
         )
+        review_records.record_attempt(CompactionAttempt.objects.get(pk=going.row.pk), writer.exchanges)
 
     # --- endings without an entry ---
 
@@ -406,7 +431,8 @@ class Compactor:
             )
         elif outcome == Outcome.NOT_SMALLER and automatic:
             halts = progress_guard.why_no_gain(going.row.tokens_before, after or going.row.tokens_before)
-        self._finish_row(going, outcome, writer.usage, after=after, halts=halts, error=why)
+        with write_transaction():
+            self._finish_row(going, outcome, writer.usage, writer, after=after, halts=halts, error=why)
         attempted = Attempted(outcome, error=_FAILED_WORDS[Reason(going.reason)] + why if why else "")
         self._failed(going.reason, attempted, from_hook=going.from_hook)
         if halts:
@@ -443,6 +469,19 @@ class Compactor:
 
     def _announce(self, wire: Json) -> None:
         self._active.stream.add(wire)
+
+
+def _plan_facts(branch: Branch, plan: CompactionPlan) -> Json:
+    """What a plan replaces and keeps, for its attempt's row."""
+    top = branch.leaf.depth + 1 - len(branch.path)
+    return {
+        "range_first": top,
+        "range_end": branch.depth_of(plan.first_kept_entry_id),
+        "replaced": len({item.entry_id for item in (*plan.history, *plan.span_prefix)}),
+        "first_kept": plan.first_kept_entry_id,
+        "splits_span": plan.splits_span,
+        "file_lists": json.dumps(plan.file_operations.lists().details),
+    }
 
 
 def _reason_of(failure: SummaryFailed) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 
 from sessions_app.agent.models_catalogue import describe_model
-from sessions_app.models import CompactionAttempt, Run
+from sessions_app.models import CompactionAttempt, Run, SummaryVersion
 from sessions_app.runner.active_run import ActiveRun
 from sessions_app.runner.compaction import Attempted, Compactor
 from sessions_app.runner.extensions import hooks_of
 from sessions_app.runner.providers import close_provider, open_provider
+from sessions_app.runner.regeneration import regenerate
 from sessions_app.runner.settling import announce_settled, settle
 
 Outcome = CompactionAttempt.Outcome
@@ -18,9 +19,14 @@ Outcome = CompactionAttempt.Outcome
 def compact_by_hand(active: ActiveRun) -> None:
     """Works even where automatic compaction is off (CT-01). The session is free again before the end is told."""
     run = active.run
+    request = json.loads(run.request or "{}")
+    if "version" in request:
+        regenerate(
+            active, SummaryVersion.objects.select_related("review__entry__parent").get(pk=request["version"])
+        )
+        return
     model = describe_model(run.provider, run.model)
     provider = open_provider(run, model)
-    request = json.loads(run.request or "{}")
 
     def free_the_session(attempted: Attempted) -> None:
         _conclude(active, attempted)

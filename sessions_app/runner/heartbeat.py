@@ -12,7 +12,7 @@ from django.utils import timezone
 from sessions_app import live
 from sessions_app.core.json_text import print_json
 from sessions_app.models import Run
-from sessions_app.runner import recovery
+from sessions_app.runner import recovery, review_reports
 from sessions_app.runner.active_run import WORKER, ActiveRun, lease
 from sessions_app.transactions import write_transaction
 
@@ -83,6 +83,7 @@ class Heartbeat:
                 close_old_connections()
                 self.beat()
                 recovery.sweep()
+                review_reports.sweep_reports()
             except DatabaseError:
                 logger.warning("the database did not take a heartbeat", exc_info=True)
             except (

@@ -74,7 +74,9 @@ def predict(
 
 def halted_by(leaf: Entry) -> CompactionAttempt | None:
     """The newest attempt on the leaf's path, if it says that no automatic one follows."""
-    attempts = CompactionAttempt.objects.filter(session_id=leaf.session_id).exclude(outcome=Outcome.STARTED)
+    attempts = CompactionAttempt.objects.filter(session_id=leaf.session_id).exclude(
+        outcome__in=[Outcome.STARTED, Outcome.REFUSED]
+    )
     trail: entry_log.Trail | None = None
     for attempt in attempts.select_related("leaf", "entry").order_by("-pk")[:_LOOKED_AT]:
         place = attempt.entry or attempt.leaf

@@ -15,6 +15,7 @@ from sessions_app import blobs, entry_log, live
 from sessions_app.core.json_text import print_json
 from sessions_app.core.messages import call_id_of, tool_calls_of
 from sessions_app.models import Blob, CompactionAttempt, Entry, QueuedMessage, Run, Session
+from sessions_app.runner import review_records
 from sessions_app.runner.active_run import ActiveRun, LeaseLost
 from sessions_app.runner.starting import begin_what_waits
 from sessions_app.transactions import write_transaction
@@ -85,9 +86,10 @@ def end_run(
     )
     if run.kind != Run.Kind.COMMAND:
         tell_held_results(session)
-    CompactionAttempt.objects.filter(run=run, outcome=CompactionAttempt.Outcome.STARTED).update(
-        outcome=CompactionAttempt.Outcome.CANCELLED, error=error[:4000]
-    )
+    for attempt in CompactionAttempt.objects.filter(run=run, outcome=CompactionAttempt.Outcome.STARTED):
+        attempt.outcome, attempt.error = CompactionAttempt.Outcome.CANCELLED, error[:4000]
+        attempt.save(update_fields=["outcome", "error"])
+        review_records.record_attempt(attempt)
     Session.objects.filter(pk=session.pk).update(updated_at=now)
     session_pk, run_pk = session.pk, run.pk
     transaction.on_commit(lambda: live.notify(session_pk, "run", run=run_pk, status=status))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from django.conf import settings
 
@@ -42,6 +43,16 @@ _SHRINK = 2
 _EXTRACT_UNITS = (6_000, 40_000)
 
 
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request as it was put, and what came back: a finished message, or what went wrong."""
+
+    request: SummaryRequest
+    answer: Json | None
+    error: str
+    duration_ms: int
+
+
 class _RequestRefused(SessionError):  # noqa: N818 - it reads as a sentence where it is raised
     """The provider says that the request is larger than its window."""
 
@@ -59,6 +70,7 @@ class SummaryWriter:
     """One summary's requests, with the provider, model and level there were when it began (02 SG-09).
 
     `usage` is what all requests so far have used, those of failed attempts included; None before the first.
+    `exchanges` are all of them with their exact text, in order; `retries` counts those that were put again.
     """
 
     def __init__(
@@ -77,6 +89,8 @@ class SummaryWriter:
         self._announce = announce
         self._told = {"source": source} | ({"reason": reason} if reason else {})
         self.usage: Json | None = None
+        self.exchanges: list[Exchange] = []
+        self.retries = 0
         asked = provider_ask(
             provider,
             model,
@@ -85,7 +99,9 @@ class SummaryWriter:
             session_id=secrets.token_hex(16),
             clock=lambda: time.time_ns() // 1_000_000,
         )
-        self._ask: Ask = with_retries(self._counted(asked), retry_policy(), stop, self._on_retry)
+        self._ask: Ask = with_retries(
+            self._counted(self._recorded(asked)), retry_policy(), stop, self._on_retry
+        )
 
     def compaction(self, plan: CompactionPlan, instructions: str, *, by_rule: bool) -> Summary:
         """The summary of a plan; what does not fit is folded, and halved again while the provider refuses it.
@@ -135,6 +151,24 @@ class SummaryWriter:
             yield units
             units = min(units, length) // _SHRINK
 
+    def _recorded(self, ask: Ask) -> Ask:
+        def recorded(request: SummaryRequest) -> Json:
+            began = time.monotonic()
+            answer: Json | None = None
+            error = "cancelled"
+            try:
+                answer = ask(request)
+                error = str(answer.get("errorMessage") or "")
+            except ProviderError as failure:
+                error = str(failure)
+                raise
+            finally:
+                took = int((time.monotonic() - began) * 1000)
+                self.exchanges.append(Exchange(request, answer, error, took))
+            return answer
+
+        return recorded
+
     def _counted(self, ask: Ask) -> Ask:
         def counted(request: SummaryRequest) -> Json:
             try:
@@ -154,4 +188,5 @@ class SummaryWriter:
         return counted
 
     def _on_retry(self, kind: str, fields: Json) -> None:
+        self.retries += kind == "summarization_retry_attempt_start"
         self._announce({"type": kind, **fields, **self._told})

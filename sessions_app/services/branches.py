@@ -20,6 +20,7 @@ from sessions_app.core.projection import latest_edits
 from sessions_app.core.tree import Tree
 from sessions_app.formats.jsonl import new_header
 from sessions_app.models import BlobUse, Entry, Pin, Session
+from sessions_app.runner import review_records
 from sessions_app.runner.extensions import hooks_of
 from sessions_app.services.errors import BadInput, Conflict
 from sessions_app.services.navigation import refuse_while_running, returned_text
@@ -91,6 +92,7 @@ def _copy(session: Session, author: Any, leaf: Entry | None) -> Session:
             path = entry_log.path_to(leaf)
             entry_log.import_records(made, _copied_records(session, path, leaf))
             _copy_what_hangs_on(path, made)
+            review_records.record_imported(made)
         name = session.name or session.title
         if name:
             Session.objects.filter(pk=made.pk).update(title=name, name="")
@@ -121,7 +123,7 @@ def _copy_what_hangs_on(path: list[Entry], made: Session) -> None:
     pins = Pin.objects.filter(entry__in=[entry.pk for entry in path]).select_related("entry")
     Pin.objects.bulk_create(
         [
-            Pin(entry=copies[pin.entry.entry_id], author_id=pin.author_id)
+            Pin(entry=copies[pin.entry.entry_id], author_id=pin.author_id, quote=pin.quote)
             for pin in pins
             if pin.entry.entry_id in copies
         ]

@@ -24,6 +24,7 @@ from sessions_app.core.errors import SessionError
 from sessions_app.core.json_text import parse_json
 from sessions_app.formats import jsonl
 from sessions_app.models import Entry, Session, ToolPreset, Workspace
+from sessions_app.runner import review_records
 from sessions_app.services.errors import BadInput
 from sessions_app.transactions import write_transaction
 
@@ -199,6 +200,7 @@ def import_session_file(*, workspace: Workspace, owner: Any, file: jsonl.Session
             created_at=timezone.now(),
         )
         entry_log.import_records(session, file.entries, file.lines)
+        review_records.record_imported(session)
     return session
 
 
