@@ -55,6 +55,26 @@ def test_a_larger_window_is_a_way_out(stage: Stage, monkeypatch: pytest.MonkeyPa
     assert compaction.automatic_problem(stage.session) == ""
 
 
+def test_other_settings_are_a_way_out(stage: Stage) -> None:
+    stuck(stage)
+    stage.prompt("Next.")
+    assert compaction.automatic_problem(stage.session)
+    stage.configure(keepRecentTokens=500)
+    assert compaction.automatic_problem(stage.session) == ""
+
+
+def test_growing_is_no_way_out_while_the_large_one_is_still_kept(stage: Stage) -> None:
+    """B04: no further request is paid for as long as it could not make room."""
+    stuck(stage)
+    stage.prompt("Next.")
+    assert compaction.automatic_problem(stage.session)
+    paid = len(stage.asked_summaries)
+    stage.prompt("And then?", [{"text": words(1_500)}])
+    stage.prompt("And then?")
+    assert len(stage.asked_summaries) == paid
+    assert compaction.automatic_problem(stage.session)
+
+
 def test_leaving_the_large_one_out_is_a_way_out(stage: Stage) -> None:
     stuck(stage)
     stage.prompt("Next.")

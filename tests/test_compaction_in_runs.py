@@ -218,6 +218,14 @@ def test_a_passing_fault_is_tried_again_and_its_answer_left_out(stage: Stage) ->
     assert len(stage.context()) == 3
 
 
+def test_a_failed_attempt_takes_the_results_of_its_calls_along(stage: Stage) -> None:
+    """RT-05, 02 §2: never a result without its call."""
+    run = stage.prompt("Hello.", [{"call": "ls", "arguments": {}}, BUSY], [{"text": "Hello."}])
+    assert run.status == "completed"
+    assert stage.kinds() == ["user", "assistant", "toolResult", "context_edit", "context_edit", "assistant"]
+    assert [m["role"] for m in stage.context() if m["role"] != "system"] == ["user", "assistant"]
+
+
 def test_faults_that_do_not_pass_end_the_run_after_the_last_attempt(stage: Stage) -> None:
     """RT-04, RT-05."""
     run = stage.prompt("Hello.", *[[BUSY]] * 4)
@@ -270,6 +278,7 @@ def test_stopping_while_it_waits_ends_the_run_as_stopped(stage: Stage) -> None:
     run.refresh_from_db()
     assert run.status == "stopped"
     assert stage.told("auto_retry_end")[0]["success"] is False
+    assert stage.kinds() == ["user", "assistant", "context_edit"], "no further attempt"
 
 
 # --- what is stored ---

@@ -14,10 +14,14 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from sessions_app.agent.hooks import Hooks
 from sessions_app.agent.partial_answer import Unfinished
 from sessions_app.agent.providers.base import ToolSpec
+from sessions_app.agent.sandboxes.local import LocalSandbox
+from sessions_app.agent.sandboxes.processes import living
+from sessions_app.agent.stop import StopSignal
 from sessions_app.models import Blob, BlobUse, Entry, QueuedMessage, Run, Session
-from sessions_app.runner import active_run, recovery
+from sessions_app.runner import active_run, prompt_run, recovery
 from sessions_app.runner.heartbeat import heartbeat
 from sessions_app.runner.work import carry_out as carry_out_run
 from sessions_app.services import runs
@@ -237,8 +241,6 @@ def test_stop_in_a_batch_gives_every_call_its_result(play: Play, session: Sessio
     thread.join(8)
     results = [m["toolCallId"] for m in messages(session) if m["role"] == "toolResult"]
     assert results == ["a", "b", "c"]
-    from sessions_app.agent.sandboxes.processes import living
-
     run.refresh_from_db()
     assert living(run.marker) == []
 
@@ -402,3 +404,34 @@ def test_labels_and_names_written_during_a_run_go_behind_its_tail_and_never_into
     context = entry_log.load_context(session).messages
     repairs = make_valid(context, provider="scripted", model="scripted", tools=(LS,), images=True).repairs
     assert repairs == []
+
+
+def test_what_is_queued_in_the_last_moment_is_still_delivered_by_the_run(
+    play: Play, session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """04 §1.11: nothing may wait unseen."""
+    hooks = Hooks()
+    said = iter(["late words"])
+
+    def before_settling(event: Json) -> None:
+        for text in said:
+            runs.submit_prompt(session=session, author=alice, text=text, mode="follow_up")
+
+    hooks.add("agent_before_settle", before_settling)
+    monkeypatch.setattr(prompt_run, "hooks_of", lambda session: hooks)
+    run = play([{"text": "one"}], [{"text": "two"}])
+    assert run.status == "completed"
+    assert [m["content"] for m in messages(session) if m["role"] == "user"] == ["Do it", "late words"]
+    assert not QueuedMessage.objects.exists()
+
+
+def test_what_a_dead_worker_had_started_is_ended(play: Play, session: Session, tmp_path: Path) -> None:
+    """B32, B44: found by the run's mark, wherever it hides."""
+    run = play.prepare([])  # type: ignore[attr-defined]
+    dead_run(run)
+    Run.objects.filter(pk=run.pk).update(marker=f"dead-{run.pk}-worker")
+    sandbox = LocalSandbox(tmp_path, run_marker=f"dead-{run.pk}-worker", spill_dir=tmp_path)
+    sandbox.exec("setsid sleep 600 >/dev/null 2>&1 &", stop=StopSignal(), on_data=lambda data: None)
+    assert len(living(f"dead-{run.pk}-worker")) == 1
+    recovery.sweep(lambda _: None)
+    assert living(f"dead-{run.pk}-worker") == []

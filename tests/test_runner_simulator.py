@@ -257,7 +257,7 @@ class _Endless(list[Any]):
 def test_whatever_happens_the_session_stays_sound(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    """Issue: every request valid, gains or stops, terminates, newest words kept or carried, one result per call."""
+    """Every request valid, gains or stops, terminates, newest words kept or carried, one result per call."""
     simulator = Simulator(stage, monkeypatch, seed)
     for _ in range(STEPS // 2):
         simulator.step()
