@@ -1,7 +1,7 @@
 # The same words as everywhere: setup, run, check, test, fix. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run check test fix soak bench providers-check snapshots screenshots conformance conformance-docs lock clean
+.PHONY: help setup run check test fix soak bench providers-check snapshots screenshots conformance conformance-docs mutate lock clean
 MAKEFLAGS += --no-print-directory
 
 # The first Python of at least 3.11 that can make virtual environments.
@@ -84,6 +84,9 @@ conformance: setup ## play test vectors against the core and the rows (VECTORS=f
 
 conformance-docs: setup ## write docs/conformance.md: every rule and the tests that name it
 	$(BIN)/python -m tests.proofs.document
+
+mutate: setup ## break the product in one line at a time and see a named test turn red (ARGS="--only loop")
+	$(BIN)/python -m tests.proofs.mutate $(ARGS)
 
 # uv's own lock file names registry hosts; a hashed requirements file does not.
 lock: ## pin the newest versions that pyproject.toml allows (needs uv)

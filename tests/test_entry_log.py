@@ -398,3 +398,20 @@ def test_a_title_is_one_line_without_control_characters(session: Session) -> Non
     entry_log.append(session.pk, {"type": "session_info", "name": "A\x1b[31m\r\nname"})
     session.refresh_from_db()
     assert session.name.isprintable()
+
+
+def test_a_compaction_behind_an_imported_path_with_a_doubled_id_keeps_from_the_first(
+    session: Session,
+) -> None:
+    """01 §5: as the projection finds it, from the root on."""
+    imported(session, ("a", None), ("x", "a"), ("b", "x"))
+    # Look-ups find the later of two entries with one id, so a file's path never holds both: this one is made so.
+    rows = {entry.seq: entry for entry in session.entries.all()}
+    Entry.objects.filter(pk=rows[3].pk).update(entry_id="x", payload=rows[3].payload.replace('"b"', '"x"'))
+    session.refresh_from_db()
+    entry_log.append(session.pk, compaction("x"))
+    session.refresh_from_db()
+    assert session.leaf is not None
+    assert session.leaf.kept_seq == 2
+    path = [entry.as_core() for entry in entry_log.path_to(session.leaf)]
+    assert entry_log.load_context(session).messages == project(path).messages

@@ -61,6 +61,7 @@ def test_what_is_a_command_and_what_is_not() -> None:
 
 
 def test_a_command_runs_in_the_folder_and_the_model_is_told_with_the_next_request(stage: Stage) -> None:
+    """05 §8.1, §8.2, §8.3."""
     stage.carry_out(own(stage, r"pwd; printf '\033[31mred\033[0m\rover\n'; exit 3"))
     message = executed(stage)[0]
     assert message["output"].splitlines() == [str(Path(stage.session.workspace.path)), "over"]
@@ -77,6 +78,7 @@ def text_of_message(message: Json) -> str:
 
 
 def test_a_command_that_is_to_stay_between_us_is_stored_and_never_sent(stage: Stage) -> None:
+    """05 §8.1."""
     stage.carry_out(own(stage, "echo secret-word", exclude=True))
     assert executed(stage)[0]["excludeFromContext"] is True
     assert user_text_of(executed(stage)[0]) == ""
@@ -85,6 +87,7 @@ def test_a_command_that_is_to_stay_between_us_is_stored_and_never_sent(stage: St
 
 
 def test_it_sees_no_variables_of_the_session_and_no_key_of_the_server(stage: Stage) -> None:
+    """05 §8.2, §6.3."""
     stage.carry_out(own(stage, "env | grep -i -e AGENTWEB_SESSION -e SECRET_KEY; true"))
     assert executed(stage)[0]["output"] == ""
     stage.prompt("Env.", [{"call": "bash", "arguments": {"command": "env"}, "id": "b"}], [{"text": "ok"}])
@@ -95,7 +98,7 @@ def test_it_sees_no_variables_of_the_session_and_no_key_of_the_server(stage: Sta
 
 @in_threads
 def test_while_the_agent_works_the_result_is_held_until_it_has_ended(stage: Stage) -> None:
-    """04 QU-07: never between a call and its result."""
+    """04 QU-07: never between a call and its result; 05 §8.4, 04 §1.10."""
     done = threading.Event()
 
     def with_commands(request: Any) -> list[Json]:
@@ -128,6 +131,7 @@ def test_a_command_waits_for_the_answer_a_person_owes_too(stage: Stage) -> None:
 
 @in_threads
 def test_several_run_at_once_and_stop_ends_all_with_what_they_said(stage: Stage) -> None:
+    """05 §8.4."""
     started = [own(stage, "echo begun; sleep 300"), own(stage, "echo too; (setsid sleep 301 &) ; sleep 302")]
     threads = [stage.in_thread(run) for run in started]
     until(lambda: Run.objects.filter(kind="command").exclude(output="").count() == 2)
@@ -148,6 +152,7 @@ def test_several_run_at_once_and_stop_ends_all_with_what_they_said(stage: Stage)
 
 
 def test_a_long_output_keeps_its_end_and_the_whole_as_a_file(stage: Stage, alice_client: Client) -> None:
+    """05 §8.2."""
     stage.carry_out(own(stage, "seq 1 30000"))
     message = executed(stage)[0]
     assert message["truncated"] is True
@@ -180,7 +185,7 @@ def test_a_missing_folder_is_told_as_the_result(stage: Stage) -> None:
 def test_a_check_that_fails_refuses_the_command_and_another_brings_its_result(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """07 EX-02: the user_bash hook is fail-closed."""
+    """07 EX-02: the user_bash hook is fail-closed; 05 §8.5."""
     hooks = Hooks(on_failure=lambda failure: None)
     hooks.add("user_bash", lambda event: {"result": {"output": "from elsewhere", "exitCode": 0}})
     monkeypatch.setattr(command_run, "hooks_of", lambda session: hooks)

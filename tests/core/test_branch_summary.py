@@ -61,6 +61,7 @@ def test_the_newest_that_fit_are_taken() -> None:
     plan = plan_branch_summary(path("u a u a"), 25)
     assert [item.entry_id for item in plan.items] == ["e3", "e4"]
     assert (plan.total_tokens, plan.token_budget) == (20, 25)
+    assert items(path("u a u a"), 20) == ["e3", "e4"], "the budget itself still fits"
     assert items(path("u a u a"), 5) == []
 
 

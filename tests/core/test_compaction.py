@@ -112,3 +112,15 @@ def test_an_older_programs_summary_that_is_no_text_counts_as_none() -> None:
     entries = path("u a cut@e1 u a u a")
     entries[2].record["summary"] = None
     assert plan_compaction(entries, CompactionSettings(keep_recent_tokens=20)).previous_summary is None
+
+
+def test_calls_in_the_beginning_of_a_split_span_count_for_the_file_lists() -> None:
+    """02 §8: history and prefix."""
+    entries = [
+        message_entry("e1", None, {"role": "user", "content": "x" * 40}),
+        message_entry("e2", "e1", answer("a" * 40, content=[call("edit", path="p.py")])),
+        message_entry("e3", "e2", answer("b" * 40)),
+    ]
+    plan = plan_compaction(entries, CompactionSettings(keep_recent_tokens=5))
+    assert (plan.history, [item.entry_id for item in plan.span_prefix]) == ((), ["e1", "e2"])
+    assert plan.file_operations.lists().modified_files == ["p.py"]

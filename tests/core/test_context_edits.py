@@ -8,7 +8,7 @@ import pytest
 
 from sessions_app.core.context_edits import check_edit, failed_attempt
 from sessions_app.core.errors import MalformedPayload, NotOnThisPath, SessionError, UnknownEntry
-from tests.builders import path, tree
+from tests.builders import answer, call, message_entry, path, tree
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,16 @@ def test_results_of_other_calls_stay() -> None:
     entries = path("u a t")
     entries[2].record["message"]["toolCallId"] = "another"
     assert [entry.id for entry in failed_attempt(entries, entries[1])] == ["e2"]
+
+
+def test_results_of_a_later_answer_stay_though_its_call_has_the_same_id() -> None:
+    """02 §2: up to the next answer."""
+    message = {"role": "toolResult", "toolCallId": "c1", "toolName": "ls", "content": [], "isError": False}
+    entries = [
+        message_entry("e1", None, answer(content=[call("ls", "c1")])),
+        message_entry("e2", "e1", message),
+        message_entry("e3", "e2", answer(content=[call("ls", "c1")])),
+        message_entry("e4", "e3", message),
+    ]
+    assert [entry.id for entry in failed_attempt(entries, entries[0])] == ["e1", "e2"]
+    assert [entry.id for entry in failed_attempt(entries, entries[2])] == ["e3", "e4"]

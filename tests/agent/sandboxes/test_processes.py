@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import threading
 import time
 
 import pytest
@@ -53,10 +54,11 @@ def test_a_timeout_spares_what_another_command_left_running(workspace: Workspace
 
 def test_a_stop_ends_what_earlier_commands_of_the_run_left_running(workspace: Workspace) -> None:
     """05 §6.6, B44."""
-    workspace.run("setsid sleep 600 >/dev/null 2>&1 &")
+    sandbox, stop = workspace.sandbox(), StopSignal()
+    sandbox.exec("setsid sleep 600 >/dev/null 2>&1 &", stop=stop, on_data=lambda data: None)
     assert len(workspace.living()) == 1
-    ended, _, _ = workspace.run("sleep 600", stop_after=0.2)
-    assert ended.stopped
+    threading.Timer(0.2, stop.request).start()
+    assert sandbox.exec("sleep 600", stop=stop, on_data=lambda data: None).stopped
     assert workspace.living() == []
 
 
