@@ -62,7 +62,7 @@ LOOKING = [
     ("what environment variables does this use?", "grep", "os.environ"),
     ("are there hard-coded passwords?", "grep", "a search, not a proof"),
     ("What are the dependencies of this project?", "ls read", "requests>=2"),
-    ("check the links in README.md", "read find", "docs/gone.md` — no such file"),
+    ("check the links in README.md", "find read", "leads to `docs/gone.md`"),
     ("how big is this folder?", "bash", "on disk"),
     ("duplicate file names", "find", "No file name occurs twice"),
     ("most common words in docs/notes.md", "read", "colour"),

@@ -16,7 +16,8 @@ from sessions_app.agent.providers.demo.script import CannotDo, Script
 class Desk:
     """Passed to every job. `spans` are the finished and unfinished spans before this one; `earlier` are paths
     that jobs of this same request have named, newest first; `asked` are its steps before this one,
-    newest first; `written` the files it changed; `kept` is what was looked up
+    newest first; `style` is
+    the form the answer shall have, and `styled` says that the job has given it that; `written` the files it changed; `kept` is what was looked up
     and holds until something is written or run."""
 
     tools: frozenset[str]
@@ -25,6 +26,8 @@ class Desk:
     earlier: list[str] = field(default_factory=list)
     answers: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
+    style: tuple[str, int] | None = None
+    styled: bool = False
     written: list[str] = field(default_factory=list)
     kept: dict[str, Any] = field(default_factory=dict)
 
@@ -43,6 +46,9 @@ class Desk:
         if self.earlier:
             return self.earlier[0]
         listed = [path for path in self.listed() if not path.endswith("/")]
+        if re.match(r"(?:Moved|Copied) ", self.last_answer()) and listed:
+            # What was moved is where it went.
+            return listed[-1]
         if self.answers and listed:
             return listed[0]
         recent = touched(self.spans[-1:])

@@ -37,7 +37,7 @@ _ALIKE: tuple[tuple[str, ...], ...] = (
     ("email", "e-mail", "mail"), ("delete", "remove"), ("meeting", "met", "meet"), ("bought", "buy"), ("spent", "spend"), ("paid", "pay"),
     ("error", "exception"), ("author", "authors", "maintainer"), ("install", "setup"), ("config", "configuration", "settings"),
     ("maximum", "max", "limit"), ("minimum", "min"), ("average", "mean"), ("address", "street"), ("budget", "money"), ("parsed", "parse"),
-    ("launch", "release"), ("convert", "turn"), ("todo", "todos"), ("directory", "folder"), ("responsible", "owner"),
+    ("launch", "release"), ("monday", "mon"), ("tuesday", "tue"), ("wednesday", "wed"), ("thursday", "thu"), ("friday", "fri"), ("saturday", "sat"), ("sunday", "sun"), ("convert", "turn"), ("todo", "todos"), ("directory", "folder"), ("responsible", "owner"),
 )  # fmt: skip
 _ENDINGS = re.compile(r"(?:ies|ing|edly|ed|es|s|er|ers|ation|ations|ment|ly|y|e)$")
 _WORD = re.compile(r"[^\W_][\w'’-]*(?:\.\w+)*(?:\(\))?|\d[\d.,:/-]*\d|\d")

@@ -223,7 +223,8 @@ def locate(desk: Desk, name: str, *, known_missing: bool = False) -> Move[str]:
                 )
             return min(pool, key=lambda p: (p.endswith("/"), p.count("/"), not _main_text(p), len(p), p))
     near = difflib.get_close_matches(lower, sorted({named(p) for p in every}), n=1, cutoff=0.85)
-    if near:
+    # A slip of the fingers, yes; chapter-02 for chapter-03, never.
+    if near and re.findall(r"\d+", near[0]) == re.findall(r"\d+", lower):
         return min((p for p in every if named(p) == near[0]), key=lambda p: (p.count("/"), p))
     similar = difflib.get_close_matches(lower, sorted({named(p) for p in every}), n=3, cutoff=0.6)
     containing = [p for p in every if lower.rsplit(".", 1)[0] in named(p)][:3]

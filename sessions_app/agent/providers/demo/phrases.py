@@ -63,7 +63,8 @@ _OPENINGS = [
 ]
 _OPENING = re.compile("(?:" + "|".join(_OPENINGS) + ")", re.I)
 _CLOSING = re.compile(
-    r"(?:[\s,]+(?:please|pls|plz|thanks|thank you|thx|for me|to me|if you can|if possible|right now|asap|now|again|afterwards|at the end|as well|too|okay|ok|bitte|s'il te plaît|por favor)|\s*[?!.…]+|\s*[,;:]+)\s*$",
+    r"(?:[\s,]+(?:(?:for|to) (?:an? |my )?(?:complete |absolute |total )?(?:beginners?|child|kids?|layman|newbies?|novice|non-?programmer|dummies|grandma|grandmother|five.year.old)|in (?:simple|plain|easy|other|your own) (?:words|terms|english|language)|in short|briefly|shortly|like i'?m (?:5|five)|step by step"
+    r"|please|pls|plz|thanks|thank you|thx|for me|to me|if you can|if possible|right now|asap|now|again|afterwards|at the end|as well|too|okay|ok|bitte|s'il te plaît|por favor)|\s*[?!.…]+|\s*[,;:]+)\s*$",
     re.I,
 )
 _STYLE = re.compile(
@@ -180,7 +181,9 @@ def polite(text: str) -> str:
 def styled(text: str) -> tuple[str, tuple[str, int] | None]:
     """A wish for "one sentence" or "three bullet points" taken out of a request that asks for an account of something."""
     if not re.search(
-        r"\b(?:summar\w+|explain|describe|tell|what|overview|sum up|gist|why|who|how)\b", text, re.I
+        r"\b(?:summar\w+|explain|describe|tell|résume|resume|fasse|erkläre?|explique|explica|what|overview|sum up|gist|why|who|how)\b",
+        text,
+        re.I,
     ) or re.search(
         r"\b(?:create|write|make|add|append|put|insert|first|last|file|delete|remove|count|how many)\b",
         text,

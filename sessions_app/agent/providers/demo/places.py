@@ -136,7 +136,8 @@ def _phrase(text: str, start: int, end: int, said: list[str], paths: list[str]) 
         )
         return Phrase(begin, end, tuple(kinds), many or plural, superlative or "empty") if kinds else None
     plural = singular(rest[-1]) != rest[-1] if rest else False
-    folder = folders_called(rest, paths)
+    files_meant = any(singular(w) in {"file", "page", "script", "one"} for w in rest)
+    folder = [] if files_meant else folders_called(rest, paths)
     if len(folder) == 1 and (
         before
         or re.match(r" (?:folder|directory)\b", text[end:])

@@ -55,8 +55,9 @@ def carried_out(now: Now, desk: Desk, *, first: bool) -> Script:
     said: list[str] = []
     undone: list[str] = []
     for number, (task, style) in enumerate(steps):
+        desk.style, desk.styled = style, False
         answer, done = yield from one_step(task, desk)
-        answer = shortened(answer, style) if style and done else answer
+        answer = shortened(answer, style) if style and done and not desk.styled else answer
         answer = answer or refusal(desk, task.ask.plain())
         desk.answers.append(answer)
         desk.asked.insert(0, task.ask.plain())

@@ -11,19 +11,25 @@ from sessions_app.agent.providers.demo.following import resumed
 from sessions_app.agent.providers.demo.jobs import (
     answering,
     changing,
+    code_facts,
     counting,
     creating,
     data,
+    drafts,
+    extracting,
     facts,
     git,
     keeping,
     looking,
+    many,
     notes,
     overview,
+    pages,
     repairing,
     running,
     searching,
     settings,
+    summing_up,
     tables,
     talking,
 )
@@ -36,6 +42,7 @@ from sessions_app.agent.providers.demo.words import (
     VERBS,
     VOCABULARY,
     correct,
+    in_english_turns,
     is_foreign,
     translate,
     word_set,
@@ -44,6 +51,12 @@ from sessions_app.agent.providers.demo.words import (
 RULES: tuple[Rule, ...] = (
     *talking.FIRST_RULES,
     *talking.RULES,
+    *code_facts.RULES,
+    *summing_up.RULES,
+    *drafts.RULES,
+    *pages.RULES,
+    *many.RULES,
+    *extracting.RULES,
     *facts.RULES,
     *answering.RULES,
     *repairing.RULES,
@@ -97,7 +110,6 @@ _ONLY_LOOKS = {
     git.most_changed,
     git.tags,
     tables.csv_overview,
-    tables.check_links,
     data.data_question,
     facts.how_to_run,
 }
@@ -121,6 +133,7 @@ _ABSORBED = re.compile(
     r"(?:failures?|failing(?: tests?)?|failed|errors?|problems?|results?|output|outcome|went wrong|tests?|fails?|happens|happened|why it fails|it prints|it says|it outputs)\b.*$"
     r"|(?:explain|describe|tell me|say|show me) (?:why|what|how|which) .*$"
     r"|(?:group|sort|order|arrange|rank|count|number|list|print|show|display|tabulate|put)(?: me)? (?:them|these|those|the results?|the output|the list|everything)\b(?! (?:to|into|in) (?:a file|‹p)).*$"
+    r"|(?:what|which|who|how much)(?:'s| is| are) (?:it|they|that|its name|their names?|the name)(?: called| named)?$"
     r"|(?:group|sort|order|rank)(?:ed|s)? (?:by|in|it by).*$|(?:show|tell|give)(?: me| us)? (?:the )?(?:diff|difference|changes?)$",
     re.I,
 )
@@ -128,6 +141,10 @@ _SAVED = re.compile(
     r"(?P<left>(?:summari[sz]e|list|find|count|explain|describe|search|collect|get|(?:write|create|make|give me|generate) (?:an? |the )?(?:\w+ )?(?:summary|overview|list|table|report) )\b.*?),? "
     r"(?:(?:and )?(?:save|write|put|store|export|dump) (?:it|that|this|them|the (?:results?|output|summary|list|table|answer)|everything)(?: all)? (?:to|into|in|as|under)|(?:to|into)) (?:an? |the )?(?:new )?(?:file )?(?:called |named )?(?P<file>‹p\d+›)$",
     re.I | re.S,
+)
+_CONVERTED = re.compile(
+    r"(?:please )?(?:convert|turn|transform|export|change|make|save|write)\b.*‹p\d+›.*\b(?:to|into|as|in|a)\b.*\b(?:markdown|md|json|csv|table|html)\b.*\b(?:save|write|store|put|called|named|to|into|in|as)\b.*‹p\d+›[.!]*$",
+    re.I,
 )
 _AGAIN = re.compile(r"(?:and |please )?(?:(?:do|run|try|show|repeat) )?(?:(?:it|that|this|the same(?: thing)?|the last (?:one|step|request)) )?(?:again|once more|one more time|repeat|repeat that|re-?do|re-?try|try again|continue|go on|proceed|carry on|weiter|nochmal|encore|otra vez|same again|the same again|keep going|resume|do it again|finish it|finish the job)[.!]*", re.I)  # fmt: skip
 
@@ -156,7 +173,10 @@ class Understood:
 
 
 def understand(text: str, desk: Desk) -> Understood:
-    """Never guesses: what no rule matches is returned as unknown."""
+    """Never guesses: what no rule matches is a task that says so."""
+    english = in_english_turns(text)
+    if english != text:
+        return replace(understand(english, desk), foreign=True)
     if _AGAIN.fullmatch(text.strip()):
         earlier = [
             span.request for span in desk.spans if span.request and not _AGAIN.fullmatch(span.request.strip())
@@ -188,6 +208,10 @@ def _understood(text: str, desk: Desk) -> Understood:
         if found is not None:
             return Understood((found,), foreign)
     whole = whole.with_text(polite(whole.text))
+    if _CONVERTED.match(whole.text):
+        known = _match(whole, [r for r in tables.RULES if r.job is tables.convert])
+        if known is not None:
+            return Understood((known,), foreign)
     if (
         data.destination(whole)[1] is not None
         and is_table(whole.plain(whole.paths[-1]))

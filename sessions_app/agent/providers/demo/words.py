@@ -107,7 +107,12 @@ FOREIGN: dict[str, str] = {
     "danach": "then", "ordners": "folder", "projekts": "project", "tests": "tests", "ausgabe": "output", "inhaltsverzeichnis": "table of contents",
     "anzeigen": "show", "zeigen": "show", "lesen": "read", "öffnen": "open", "löschen": "delete", "erstellen": "create", "schreiben": "write",
     "suchen": "search for", "finden": "find", "zählen": "count", "erklären": "explain", "ersetzen": "replace", "zusammenfassen": "summarise",
-    "kopieren": "copy", "verschieben": "move", "laufen": "run",
+    "kopieren": "copy", "verschieben": "move", "laufen": "run", "kapitel": "chapter", "roman": "novel", "hat": "has", "wer": "who", "kunden": "customers", "kunde": "customer",
+    "bestellungen": "orders", "bestellung": "order", "produkte": "products", "produkt": "product", "preis": "price", "preise": "prices", "stadt": "city", "offene": "open", "bezahlt": "paid",
+    "notizen": "notes", "notiz": "note", "seite": "page", "seiten": "pages", "funktionen": "functions", "funktion": "function", "fehler": "errors", "teste": "test", "vergleiche": "compare",
+    "sortiere": "sort", "füge": "add", "hinzu": "", "ändere": "change", "auf": "to", "von": "of", "aus dem": "from the", "kleinste": "smallest", "größte": "largest", "grösste": "largest", "längste": "longest",
+    "kürzeste": "shortest", "neueste": "newest", "älteste": "oldest", "welcher": "which", "welches": "which", "zwischen": "between", "über": "over", "unter": "under", "mehr": "more", "weniger": "less", "als": "than",
+    "bücher": "books", "schüler": "students", "mitglieder": "members", "mitglied": "member", "rechnungen": "invoices", "rechnung": "invoice", "geschichte": "story", "text": "text", "nur": "only", "jede": "each", "jeden": "each", "jedes": "each",
     # French
     "montre": "show", "montre-moi": "show me", "affiche": "show", "fichiers": "files", "fichier": "file", "dossier": "folder",
     "répertoire": "folder", "lis": "read", "lire": "read", "ouvre": "open", "supprime": "delete", "efface": "delete", "crée": "create",
@@ -116,6 +121,9 @@ FOREIGN: dict[str, str] = {
     "renomme": "rename", "copie": "copy", "déplace": "move", "vers": "to", "tous": "all", "toutes": "all", "les": "the", "le": "the",
     "la": "the", "ce": "this", "cette": "this", "ces": "these", "et": "and", "avec": "with", "un": "a", "une": "a", "bonjour": "hello",
     "combien": "how many", "quels": "what", "quelles": "what", "dans": "in", "projet": "project", "contenu": "content", "puis": "then",
+    "chapitre": "chapter", "chapitres": "chapters", "qui": "who", "clients": "customers", "client": "customer", "commandes": "orders", "commande": "order", "produits": "products", "produit": "product", "prix": "price",
+    "ville": "city", "notes": "notes", "pages": "pages", "fonctions": "functions", "fonction": "function", "erreurs": "errors", "compare": "compare", "trie": "sort", "ajoute": "add", "change": "change", "entre": "between", "plus": "more",
+    "moins": "less", "que": "than", "livres": "books", "élèves": "students", "membres": "members", "factures": "invoices", "quel": "which", "quelle": "which", "de": "of", "des": "of the", "au": "to the", "aux": "to the", "moi": "me", "seulement": "only",
     "ici": "here", "où": "where", "est": "is", "sont": "are", "du": "of the", "nommé": "named",
     # Spanish
     "muestra": "show", "muéstrame": "show me", "lista": "list", "archivos": "files", "archivo": "file", "ficheros": "files",
@@ -125,12 +133,15 @@ FOREIGN: dict[str, str] = {
     "renombra": "rename", "copia": "copy", "mueve": "move", "todos": "all", "todas": "all", "los": "the", "las": "the", "el": "the",
     "este": "this", "esta": "this", "con": "with", "una": "a", "hola": "hello", "cuántas": "how many", "cuántos": "how many",
     "qué": "what", "proyecto": "project", "contenido": "content", "luego": "then", "aquí": "here", "dónde": "where", "está": "is",
-    "en": "in", "de": "of", "del": "of the", "al": "to the", "y": "and", "hay": "",
+    "capítulo": "chapter", "capítulos": "chapters", "novela": "novel", "quién": "who", "clientes": "customers", "cliente": "customer", "pedidos": "orders", "pedido": "order", "productos": "products", "producto": "product", "precio": "price",
+    "ciudad": "city", "notas": "notes", "páginas": "pages", "funciones": "functions", "función": "function", "errores": "errors", "ordena": "sort", "añade": "add", "agrega": "add", "cambia": "change", "más": "more", "menos": "less",
+    "libros": "books", "alumnos": "students", "miembros": "members", "facturas": "invoices", "cuál": "which", "cuáles": "which", "son": "are", "solo": "only", "tiene": "has", "tienen": "have", "cuánto": "how much", "compara": "compare",
+    "en": "in", "del": "of the", "al": "to the", "y": "and", "hay": "",
 }  # fmt: skip
 #: Only these tell that a text is not English ("resume", "die" and "was" are English words too).
 _FOREIGN_SIGNS = set(FOREIGN) - word_set("""
     resume die was den compte liste tests par lance la le en de es un con est el ce hay son y por du al
-    todos todas
+    todos todas que des plus notes pages compare change client clients prix moi au aux hat text nur roman entre solo auf commande commandes produit produits
 """) | {
     "liste", "crée"
 }  # fmt: skip
@@ -166,6 +177,30 @@ def is_foreign(text: str) -> str:
     return " ".join(
         word for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", text.lower()) if word in _FOREIGN_SIGNS
     )
+
+
+#: Whole turns of phrase that are not put together from single words.
+_TURNS: tuple[tuple[str, str], ...] = (
+    (r"\b(?:en|dans) une (?:seule )?phrase\b|\bin einem satz\b|\ben una (?:sola )?frase\b", "in one sentence"),
+    (r"\b(?:en|in) (?:trois|drei|tres|3) (?:points|puces|punkten|stichpunkten|sätzen|puntos|phrases|frases)\b", "in three bullet points"),
+    (r"\b(?:en|in) (?:cinq|fünf|cinco|5) (?:points|puces|punkten|stichpunkten|sätzen|puntos|phrases|frases)\b", "in five bullet points"),
+    (r"\b(?:en|in) (?:deux|zwei|dos|2) (?:points|puces|punkten|stichpunkten|sätzen|puntos|phrases|frases)\b", "in two sentences"),
+    (r"\bfasse?n? (?:sie )?(.+?) zusammen\b", r"summarise \1"),
+    (r"\bführe? (.+?) aus\b", r"run \1"),
+    (r"\b(?:qu'est-ce que c'est|qu'est ce que|c'est quoi|qu'est-ce qu'il y a)\b", "what is"),
+    (r"\bworum geht es (?:hier|in diesem ordner|im projekt)\b|\bde quoi s'agit-il\b|\bde qué (?:va|trata) (?:esto|este proyecto)\b", "what is this project about"),
+    (r"\b(?:a-t-il|y a-t-il|y a t il|il y a)\b", "are there"),
+    (r"\bplus (?:grand|gros|long)(?:e|s|es)?\b", "largest"), (r"\bplus (?:petit|court)(?:e|s|es)?\b", "smallest"), (r"\bmás (?:grande|largo|larga)s?\b", "largest"),
+    (r"\bmás (?:caro|cara)s?\b|\bplus ch(?:er|ère)s?\b|\bteuerste[nrs]?\b", "most expensive"), (r"\bmoins ch(?:er|ère)s?\b|\bmás barat[oa]s?\b|\b(?:billigste|günstigste)[nrs]?\b", "cheapest"),
+    (r"\b(?:ohne|sans|sin) (?=\w)", "without "), (r"\bhat (?:noch )?nicht bezahlt\b|\bn'a pas (?:encore )?payé\b|\bno ha pagado\b", "has not paid"), (r"\bhaben (?:noch )?nicht bezahlt\b|\bn'ont pas (?:encore )?payé\b|\bno han pagado\b", "have not paid"),
+)  # fmt: skip
+
+
+def in_english_turns(text: str) -> str:
+    """Fixed phrases of other languages in English; everything else stays."""
+    for pattern, english in _TURNS:
+        text = re.sub(pattern, english, text, flags=re.I)
+    return text
 
 
 def translate(text: str) -> str:

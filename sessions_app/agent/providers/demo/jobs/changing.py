@@ -372,34 +372,46 @@ def add_docstring(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
 
 
 def transform_lines(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
-    text = yield from moves.full(desk, desk.file_of(ask))
     what = match.group().lower()
+    if re.match(r"\S+ (?:them|those|these)|.*\bthe duplicate", what) and not ask.paths:
+        if "more than once" not in desk.last_answer():
+            raise CannotDo("Remove what? Name the lines or the file.")
+        what = "remove duplicate lines"
+    text = yield from moves.full(desk, desk.file_of(ask))
     lines = text.lines
+    new, did = list(lines), list[str]()
+    # Several wishes of one sentence are done one after the other: "sort them and remove the duplicates".
     if "trailing" in what:
-        new, did = [line.rstrip() for line in lines], "Removed trailing whitespace from"
-    elif "duplicate" in what or "unique" in what:
-        new, did = list(dict.fromkeys(lines)), "Removed doubled lines from"
-    elif "number" in what:
-        width = len(str(len(lines)))
-        new, did = [f"{n:{width}}. {line}" for n, line in enumerate(lines, 1)], "Numbered the lines of"
-    elif "upper" in what:
-        new, did = [line.upper() for line in lines], "Upper-cased"
-    elif "lower" in what:
-        new, did = [line.lower() for line in lines], "Lower-cased"
-    elif "revers" in what and "sort" not in what:
-        new, did = lines[::-1], "Reversed the lines of"
-    elif "tab" in what:
-        new, did = [line.replace("\t", "    ") for line in lines], "Replaced tabs by four spaces in"
-    else:
-        new, did = (
-            sorted(lines, key=str.lower, reverse="revers" in what or "descend" in what),
-            "Sorted the lines of",
+        new = [line.rstrip() for line in new]
+        did.append("removed trailing whitespace")
+    if re.search(r"duplicate|unique|doubled|repeated", what):
+        new = list(dict.fromkeys(new))
+        did.append("removed doubled lines")
+    if re.search(r"upper|lower|capital", what):
+        new = [line.upper() if "lower" not in what else line.lower() for line in new]
+        did.append("changed the case")
+    if re.search(r"\bsort|\border\b|alphabet", what):
+        new.sort(key=str.lower, reverse="revers" in what or "descend" in what)
+        did.append("sorted the lines")
+    elif "revers" in what:
+        new.reverse()
+        did.append("reversed the lines")
+    if "tab" in what and "table" not in what:
+        new = [line.replace("\t", "    ") for line in new]
+        did.append("replaced tabs by four spaces")
+    if "number" in what:
+        width = len(str(len(new)))
+        new = [f"{n:{width}}. {line}" for n, line in enumerate(new, 1)]
+        did.append("numbered the lines")
+    if not did:
+        raise CannotDo(
+            f"Not done: what should happen to the lines of {link(text.path)}? Sort, reverse, number, or remove doubled lines."
         )
     if new == lines:
         return f"{link(text.path)} is so already; nothing changed."
     yield from put_lines(desk, text, new)
     touched = sum(a != b for a, b in zip(lines, new, strict=False)) + abs(len(lines) - len(new))
-    return f"{did} {link(text.path)}; {count(touched, 'line differs', 'lines differ')}."
+    return f"{link(text.path)}: {' and '.join(did)}; {count(touched, 'line differs', 'lines differ')}."
 
 
 _SLOT = rf"(?:{Q}|{P}|‹c\d+›|.+?)"
@@ -410,6 +422,7 @@ _IN = rf"(?:in|inside|within|of|from|at) (?:the )?(?:file )?(?P<where>{P})"
 EARLY_RULES: list[Rule] = [
     rule(rf"(?:remove|delete|strip|erase|take out)\b (?:the |all |every |any )*(?:words?|text|phrases?|strings?|occurrences of|instances of|mentions of) (?P<old>{_SLOT}) (?:from|in|out of) (?:the )?(?:file )?(?P<where>{P})$", replace_text),
     rule(r"(?:add|write|insert|generate|put)\b (?:me )?(?:a |an |the |missing |some |simple )*doc ?strings?(?: stubs?)?(?: (?:to|for|in) )(?:the )?(?:all |every |each )?(?:(?:functions?|methods?|class(?:es)?) ?)?(?:(?P<name>(?!‹p|in\b|it\b|of\b)[\w.]+(?:\(\))?)(?: (?:function|method|class))?(?: (?:in|of|from) |$))?(?:in |of )?.*", add_docstring),
+    rule(r"(?:remove|delete|drop|get rid of|clean up) (?:them|those|these|the (?:duplicates?|doubles?|duplicated? (?:lines|entries|ones)))(?: lines| entries)?$", transform_lines),
     rule(rf"(?!(?:make|create) (?:me )?an? (?!copy\b))(?=.*(?:lines|sort|upper|lower|revers|trailing|duplicate|tabs|order|alphabet|numbered))(?:number|sort|order|alphabeti[sz]e|reverse|upper.?case|lower.?case|deduplicate|remove (?:the |all |any )?(?:trailing (?:white ?space|spaces?)|duplicate(?:d)? lines|tabs)|strip (?:trailing )?(?:white ?space|spaces)?|trim|convert|make|turn|clean up trailing|get rid of trailing|replace (?:all |the |every )*tabs)\b(?!.*\b(?:json|table|import|column|by size|by date|functions?|by (?!name|alphabet|length|line)\w+)\b).*(?:{P}|\bit\b|that file|this file).*", transform_lines),
 ]  # fmt: skip
 
@@ -430,4 +443,5 @@ RULES: list[Rule] = [
     rule(rf"(?:add|insert|put|write)\b (?:an? |the |some |one )*(?:new )?(?:comment|line|text|sentence|note|remark)s? (?:to|at|in|into|on) (?:the )?(?:(?:very )?(?:end|bottom|top|beginning|start|first line|last line) (?:of|in) )?(?:the |file )*(?P<where>{P}),? ?(?:saying|that says|reading|with|containing|:)+ ?(?:the text )?(?P<what>{Q}|.+)$", add_text),
     rule(rf"(?:append|prepend|add)\b (?:to )?(?:the )?(?:file )?(?P<where>{P}):? (?:the )?(?:line |text )?(?:with )?(?P<what>{Q}|‹c\d+›)$", add_text),
     rule(rf"in (?P<where>{P}),? (?:add|append|insert|put|prepend) (?P<what>.+)$", add_text),
+    rule(rf"(?:add|append|insert|put|prepend|write)\b (?P<what>(?:an? |the |another )?(?:new )?(?:line|text|sentence|comment|note)?(?: saying| that says| with)? ?(?:{Q}|‹c\d+›)) (?:at|to|on) (?:the |its )?(?:very )?(?:end|bottom|top|beginning|start|first line|last line)(?: of (?:it|that|the file|that file))?$", add_text),
 ]  # fmt: skip

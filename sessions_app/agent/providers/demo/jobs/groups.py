@@ -24,7 +24,7 @@ _SUPER = re.compile(
 )
 _HOW_MANY = re.compile(rf"(?:how many|count|number of)(?: the| different| of the)? {_GROUP}{_IN}$", re.I)
 _WORDS = re.compile(
-    r"(?:how many|count|number of|what is|what's|give me|show me|show|list)(?: me)?(?: the| all)* (?P<unit>words?|lines?|word counts?|line counts?)(?: are| is)?(?: there)? (?:in|of|does|do|for|per|by|has)\b(?: (?:the|my|our|each|every|all|whole|entire|this|of))* (?P<group>[\w-]+(?: [\w-]+)?)(?: have| has| contain| in total| altogether)*$",
+    r"(?:how many|count|number of|what is|what's|give me|show me|show|list)(?: me)?(?: the| all)* (?P<unit>words?|lines?|word counts?|line counts?)(?: are| is)?(?: there)? (?:in|of|does|do|for|per|by|has)\b(?: (?:the|my|our|each|every|all|whole|entire|this|of))* (?P<group>[\w-]+?(?: [\w-]+?)??)(?: have| has| contain| in total| altogether)*$",
     re.I,
 )
 _MENTION = re.compile(

@@ -61,6 +61,7 @@ def move_or_copy(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     check = yield from moves.exists(desk, target, "Checking that it arrived.")
     if not check:
         raise CannotDo(f"The command ended without an error, but {code(target)} is not there.")
+    desk.earlier = [target, *(p for p in desk.earlier if p not in {source, target})]
     return f"{'Copied' if copy else 'Moved'} {code(source)} to {link(target)}."
 
 

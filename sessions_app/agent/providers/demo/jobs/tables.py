@@ -14,10 +14,10 @@ from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
 from sessions_app.agent.providers.demo.jobs.changing import put_lines
 from sessions_app.agent.providers.demo.moves import FileText, Move
 from sessions_app.agent.providers.demo.outlines import outline
-from sessions_app.agent.providers.demo.phrases import FILE, Ask, P, Q
+from sessions_app.agent.providers.demo.phrases import Ask, P, Q
 from sessions_app.agent.providers.demo.script import CannotDo, Script
+from sessions_app.agent.providers.demo.sheets.sheet import cell_of
 from sessions_app.agent.providers.demo.writing import (
-    bullets,
     clip,
     code,
     count,
@@ -191,7 +191,7 @@ def _column_facts(text: FileText, name: str, values: list[str]) -> str:
 def convert(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     """CSV to a Markdown table or JSON, JSON list to CSV; written to a file when one is named."""
     target = re.search(
-        rf"\b(?:to|into|as|in) (?:an? |the )?(?:markdown|md|json|csv|html)?(?: table| file| format)?(?: (?:called|named|in|to|and save it (?:to|as)|saved as|as))? ?({P})",
+        rf"\b(?:to|into|as|in) (?:an? |the )?(?:markdown|md|json|csv|html)?(?: table| file| format)?(?:,? (?:called|named|in|to|(?:and )?(?:save|write|store|put) (?:it|that|this|the (?:result|table))? ?(?:to|as|in|into)(?: an? (?:new )?file(?: called| named)?)?|saved (?:as|in|to)|as))? ?({P})",
         ask.text,
         re.I,
     )
@@ -228,7 +228,7 @@ def convert(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
         if not (isinstance(items, list) and items and all(isinstance(i, dict) for i in items)):
             raise CannotDo(f"{link(text.path)} is not a list of objects, so it is no table.")
         names = list(dict.fromkeys(k for i in items for k in i))
-        rows = [names, *[[str(i.get(k, "")) for k in names] for i in items]]
+        rows = [names, *[[cell_of(i.get(k)) for k in names] for i in items]]
     else:
         if source and ending(source) not in {"csv", "tsv", "txt"}:
             raise CannotDo(
@@ -337,33 +337,6 @@ def compare(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
     return f"{link(two)} has {count(plus, 'line')} that {link(one)} has not, and lacks {minus} of its lines:\n\n{fence(shown, 'diff')}{tail}"
 
 
-def check_links(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
-    text = yield from moves.reach(desk, desk.file_of(ask))
-    found = list(
-        dict.fromkeys(
-            re.findall(r"\]\(([^)\s]+)\)", text.text)
-            + re.findall(r"(?<![(\"])\bhttps?://[^\s)>\]\"']+", text.text)
-        )
-    )
-    if not found:
-        return f"{link(text.path)} has no links."
-    local = [
-        t.split("#")[0]
-        for t in found
-        if "://" not in t and not t.startswith(("#", "mailto:")) and t.split("#")[0]
-    ]
-    every = (
-        (yield from moves.every_path(desk, "Looking whether the linked files are there.")) if local else []
-    )
-    base = text.path.rsplit("/", 1)[0] + "/" if "/" in text.path else ""
-    have = {p.rstrip("/") for p in every} | {
-        "/".join(p.split("/")[:n]) for p in every for n in range(1, p.count("/") + 1)
-    }
-    missing = [t for t in local if re.sub(r"^\./", "", base + t).rstrip("/") not in have]
-    rows = bullets(code(t) + (" — no such file" if t.split("#")[0] in missing else "") for t in found[:40])
-    return f"{link(text.path)} has {count(len(found), 'link')}; {len(missing)} of {len(local)} to files lead nowhere. Web addresses are not tried, the demo model is offline.\n\n{rows}"
-
-
 def sort_csv(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     """Rows of a CSV file in the order of one column."""
     text = yield from moves.full(desk, desk.file_of(ask))
@@ -437,7 +410,6 @@ def _is_json(ask: Ask) -> bool:
 #: Tried before the jobs that add or change lines of any file.
 EARLY_RULES: list[Rule] = [
     rule(rf"(?:add|insert|put|write|include|create|make|generate|build|show|give me|produce)\b.*\b(?:table of contents|toc|contents (?:table|list))\b.*|(?:table of contents|toc) (?:of|for|in) .*{P}", contents),
-    rule(rf"(?:check|find|list|test|verify|show|are|extract|get)\b.*\b(?:links|urls|hyperlinks)\b.*{FILE}.*", check_links),
     rule(rf"(?:add|insert|put|set)\b (?:an? |the |new )*(?:key|field|property|entry|setting|option|value|attribute)? ?(?:called |named )?(?P<key>{Q}|[\w.-]+) (?:with (?:the |a )?value(?: of)?|=|:|to|set to|and value|as) ?(?P<value>{Q}|\S+) (?:to|in|into) (?:the )?(?P<where>{P})$", set_key, _is_json),
     rule(rf"(?:set|change|update|bump)\b (?:the )?(?:value of |key )?(?P<key>{Q}|[\w.-]+) in (?P<where>{P}) (?:to|=) (?P<value>{Q}|\S+)$", set_key, _is_json),
     rule(rf"in (?P<where>{P}),? (?:set|change|update|add) (?:the )?(?P<key>{Q}|[\w.-]+) (?:to|=|:) (?P<value>.+)$", set_key, _is_json),

@@ -1,0 +1,115 @@
+"""The same small change in several files: a line at the top or the end of each, and a table of contents over them."""
+
+from __future__ import annotations
+
+import re
+
+from sessions_app.agent.providers.demo import moves
+from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
+from sessions_app.agent.providers.demo.jobs.changing import put_lines
+from sessions_app.agent.providers.demo.outlines import outline
+from sessions_app.agent.providers.demo.phrases import Ask, P, Q
+from sessions_app.agent.providers.demo.places import folders_called, matching
+from sessions_app.agent.providers.demo.script import CannotDo, Script
+from sessions_app.agent.providers.demo.words import EXTENSIONS
+from sessions_app.agent.providers.demo.writing import bullets, code, count, ending, fence, head, link
+
+_MOST_FILES = 40
+_MARKS = {"py": "# ", "sh": "# ", "rb": "# ", "yml": "# ", "yaml": "# ", "toml": "# ", "html": "<!-- ", "md": "<!-- ", "css": "/* ", "sql": "-- ", "js": "// ", "ts": "// ", "c": "// ", "go": "// ", "rs": "// ", "java": "// "}  # fmt: skip
+
+
+def add_to_all(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
+    """One line into every file of a kind. Files that have it already stay as they are."""
+    every = yield from moves.every_path(desk, "Looking which files are meant.")
+    words = re.findall(r"[^\W_]+", match.group("group").lower())
+    files = [p for p in ask.paths if "." in p] or _files(words, every)
+    if not files:
+        raise CannotDo(f"Not done: no file here fits “{match.group('group')}”.")
+    if len(files) > _MOST_FILES:
+        raise CannotDo(
+            f"Not done: that would change {len(files)} files; the demo model does up to {_MOST_FILES} at once."
+        )
+    given = ask.quotes[0] if ask.quotes else ""
+    at_end = ask.has(r"\b(?:end|bottom|last line|append)\b")
+    done, left = [], []
+    for path in files:
+        text = yield from moves.full(desk, path, f"Reading {code(path)}.")
+        line = given
+        mark = _MARKS.get(ending(path), "")
+        if (
+            ask.has(r"\bcomment|header|copyright|licen[cs]e\b")
+            and mark
+            and not re.match(r"\s*(?:#|//|/\*|--|<!--)", given)
+        ):
+            line = mark + given + {"<!-- ": " -->", "/* ": " */"}.get(mark, "")
+        if line in text.lines:
+            left.append(path)
+            continue
+        first = 1 if text.lines and text.lines[0].startswith(("#!", "<!doctype", "<!DOCTYPE")) else 0
+        new = [*text.lines, line] if at_end else [*text.lines[:first], line, *text.lines[first:]]
+        if not text.lines:
+            yield from moves.write(
+                desk, text.path, line + "\n", f"{code(text.path)} is empty. Writing the line."
+            )
+        else:
+            yield from put_lines(desk, text, new)
+        done.append(text.path)
+    kept = f"\n\nLeft as they are, because they have it: {', '.join(link(p) for p in left)}." if left else ""
+    if not done:
+        return f"All {count(len(left), 'file')} have that line already; nothing changed."
+    return f"Added {code(given)} at the {'end' if at_end else 'top'} of {count(len(done), 'file')}:\n\n{bullets(link(p) for p in done)}{kept}"
+
+
+def _files(words: list[str], every: list[str]) -> list[str]:
+    kinds = {EXTENSIONS[w] for w in words if w in EXTENSIONS}
+    if kinds:
+        return [p for p in every if ending(p) in kinds]
+    folder = folders_called(words, every)
+    if folder:
+        return [p for p in every if p.startswith(folder[0]) and not p.endswith("/")]
+    return matching(words, every)
+
+
+def contents_of_folder(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
+    """The headings of several Markdown files as one list of links, written to a file when one is named."""
+    every = yield from moves.every_path(desk, "Looking which files are meant.")
+    words = re.findall(r"[^\W_]+", match.group("group").lower())
+    target = (
+        ask.paths[-1]
+        if ask.paths
+        and re.search(
+            rf"\b(?:in|into|to|as) (?:an? |the )?(?:new )?(?:file )?(?:called |named )?{P}$", ask.text
+        )
+        else None
+    )
+    folder = folders_called(words, every) or [p for p in ask.paths if p.endswith("/")]
+    files = (
+        [p for p in every if ending(p) == "md" and p.startswith(folder[0])]
+        if folder
+        else [p for p in matching(words, every) if ending(p) == "md"]
+    )
+    if not words or words == ["folder"] or words == ["project"]:
+        files = [p for p in every if ending(p) == "md" and p != target]
+    if not files:
+        raise CannotDo(f"Not done: no Markdown files here fit “{match.group('group')}”.")
+    lines = []
+    for path in files[:_MOST_FILES]:
+        text = yield from moves.reach(desk, path)
+        headings = outline(path, text.text).headings
+        title = headings[0][1] if headings else path.rsplit("/", 1)[-1]
+        lines.append(f"- [{title}]({path})")
+        lines += [f"  - {name}" for level, name, _ in headings[1:] if level == 2]
+    shown = "\n".join(lines)
+    if target is None:
+        return f"Contents of {count(len(files), 'Markdown file')}:\n\n{fence(shown, 'md')}"
+    if (yield from moves.exists(desk, target, f"Is {code(target)} free?")):
+        raise CannotDo(f"{link(target)} exists already and was left as it is.")
+    yield from moves.write(desk, target, f"# Contents\n\n{shown}\n", f"Writing {code(target)}.")
+    return f"Wrote {link(target)} with the contents of {count(len(files), 'Markdown file')}:\n\n{fence(head(shown, 15)[0], 'md')}"
+
+
+RULES: list[Rule] = [
+    rule(rf"(?:put|add|insert|prepend|append|write)\b (?:an? |the |this |following )*(?:comment|line|header|text|copyright(?: notice| header| line)?|licen[cs]e(?: header| line| notice)?|sentence|note)?(?: saying| that says| with| of)? ?{Q} (?:as (?:an? |the )?(?:comment|first line|header) )?(?:to|at|in|into|on|as) (?:the )?(?:(?:very )?(?:top|beginning|start|end|bottom|first line|last line|head) of )?(?:every|all|each)(?: of)?(?: the| my| our| single)* (?P<group>[\w ]+?)(?: files?)?$", add_to_all),
+    rule(rf"(?:put|add|insert|prepend|append|write)\b (?:an? |the |this |following )*(?:comment|line|header|text|copyright(?: notice| header| line)?|licen[cs]e(?: header| line| notice)?|sentence|note)?(?: saying| that says| with| of)? ?{Q} (?:to|at|in|into|on) (?:the )?(?:(?:very )?(?:top|beginning|start|end|bottom) of )?(?P<group>(?:both |all )?{P}(?:,? and {P}|, {P})+)$", add_to_all),
+    rule(rf"(?:create|make|give me|write|generate|build|show me|put together)\b(?: me)? (?:an? |the )*(?:table of contents|toc|contents|index) (?:of|for|over|from)(?: the| my| all| our| whole)* (?P<group>(?!‹p\d+›$)[\w /-]*?)(?: folder| files?)?(?: (?:in|into|to|as|and save it (?:to|as|in)) (?:an? |the )?(?:new )?(?:file )?(?:called |named )?{P})?$", contents_of_folder, lambda ask: len(ask.paths) < 2),
+]  # fmt: skip
