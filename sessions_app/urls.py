@@ -20,6 +20,7 @@ session_urls = [
     path("changes/", views.session_changes, name="session_changes"),
     path("changes/diff/", views.file_diff, name="file_diff"),
     path("changes/file/", views.changed_file, name="changed_file"),
+    path("company/", views.company, name="company"),
     path("history/", views.session_history, name="session_history"),
     path("print/", views.session_print, name="session_print"),
     path("files/", views.file_names, name="file_names"),

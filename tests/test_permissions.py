@@ -36,6 +36,7 @@ PAGES = (
     "changed_file",
     "session_history",
     "session_print",
+    "company",
 )
 COMMANDS = (
     "submit_prompt",

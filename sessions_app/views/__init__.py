@@ -11,7 +11,7 @@ from sessions_app.views.compare import carry, session_compare
 from sessions_app.views.entries import edit_and_branch, entry, label, navigate
 from sessions_app.views.exports import session_export
 from sessions_app.views.health import health, version
-from sessions_app.views.history import session_history, session_print
+from sessions_app.views.history import company, session_history, session_print
 from sessions_app.views.home import palette, session_list, welcome
 from sessions_app.views.keys import provider_keys
 from sessions_app.views.questions import answer_question, choose_tools
@@ -42,6 +42,7 @@ __all__ = [
     "clone",
     "compact",
     "compaction_problem",
+    "company",
     "continue_run",
     "edit_and_branch",
     "edit_queued",

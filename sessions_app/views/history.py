@@ -1,4 +1,4 @@
-"""What happened in a session, and a branch as one page for paper."""
+"""What happens around a session: its timeline, who else is at work in its folder, and a branch as one page for paper."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET
 
 from sessions_app import entry_log, fragments, session_rows
 from sessions_app.fragments.branch_cost import branch_cost
+from sessions_app.fragments.company import company as find_company
 from sessions_app.fragments.happened import happened
 from sessions_app.models import Session
 from sessions_app.views.errors import wants_fragment
@@ -42,6 +43,14 @@ def session_history(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     }
     name = "_history_dialog" if wants_fragment(request) else "history"
     return render(request, f"sessions_app/{name}.html", facts)
+
+
+@require_GET
+def company(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """Which other sessions are at work in the same folder while this one is."""
+    session = visible_session(request, key)
+    facts = {"company": find_company(session, request.user)}
+    return render(request, "sessions_app/_company.html", facts)
 
 
 @require_GET

@@ -18,6 +18,7 @@ from django.utils.safestring import mark_safe
 from sessions_app import entry_log, fragments, integrity, session_rows
 from sessions_app.agent.system_prompt import find_context_files
 from sessions_app.fragments import branch_cost, changed_files, tree_panel, wording
+from sessions_app.fragments.company import company
 from sessions_app.models import Run, Session, ToolPreset
 from sessions_app.services import compaction, sessions, tour, workspaces
 from sessions_app.services.errors import NotAllowed
@@ -60,6 +61,8 @@ def facts(request: HttpRequest, session: Session, *, before: int | None = None) 
         "commands": fragments.render_commands(session, user=user),
         "meta": fragments.render_session_meta(session, user=user),
         "tree": fragments.render_tree(session, user=user, panel=found["panel"]),
+        "company": company(session, user),
+        "ends_above": before is not None,
         "folder_problem": workspaces.folder_problem(session.workspace),
         "damage": damage,
         "workspace_path": session_rows.short_path(session.workspace.path),

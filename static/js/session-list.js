@@ -1,5 +1,7 @@
 // The list of sessions follows what happens: at once when the open session's run changes, and by asking,
-// more often while something is at work.
+// more often while something is at work. It marks what has moved unseen, and tells when another session's job has ended.
+
+import { UnreadMarks } from "unread-marks";
 
 const BUSY = 5_000;
 const CALM = 20_000;
@@ -9,12 +11,16 @@ const GATHER = 150;
 class SessionList extends HTMLElement {
   #timer;
   #state;
+  #marks;
+  #busy = new Set();
 
   connectedCallback() {
+    this.#marks = new UnreadMarks(document.body.dataset.user);
     document.body.addEventListener("run:state", this.#moved);
     document.addEventListener("visibilitychange", this.#seen);
-    this.addEventListener("htmx:afterSettle", this.#wait);
+    this.addEventListener("htmx:afterSettle", this.#renewed);
     this.addEventListener("htmx:sendError", this.#wait);
+    this.#compare();
     this.#state = document.querySelector("run-state")?.dataset.state;
     this.#wait();
   }
@@ -32,8 +38,27 @@ class SessionList extends HTMLElement {
   };
 
   #seen = () => {
-    if (!document.hidden) this.#ask(GATHER);
+    if (document.hidden) return;
+    this.#marks.mark(this);
+    this.#ask(GATHER);
   };
+
+  #renewed = () => {
+    this.#compare();
+    this.#wait();
+  };
+
+  // What was at work and is no more, in another session than the open one.
+  #compare() {
+    const rows = [...this.querySelectorAll("a.session:not([aria-current])")];
+    const busy = new Set(rows.filter((row) => row.querySelector(".glyph--running, .glyph--queued")).map((row) => row.id));
+    for (const row of rows.filter((it) => this.#busy.has(it.id) && !busy.has(it.id))) {
+      const waits = Boolean(row.querySelector(".glyph--wait"));
+      this.dispatchEvent(new CustomEvent("session:ended", { bubbles: true, detail: { waits } }));
+    }
+    this.#busy = busy;
+    this.#marks.mark(this);
+  }
 
   #wait = () => {
     this.#ask(this.querySelector(".glyph--running, .glyph--queued") ? BUSY : CALM);
@@ -42,7 +67,8 @@ class SessionList extends HTMLElement {
   #ask(delay) {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      if (document.hidden) return;
+      // Nobody looks, and nothing will end.
+      if (document.hidden && !this.#busy.size) return;
       window.htmx.trigger(document.body, "sessions-changed");
       // Should there be no answer, it is asked again all the same.
       this.#ask(CALM);
