@@ -19,6 +19,7 @@ from agentweb.asgi import application
 from sessions_app import entry_log, live
 from sessions_app.consumers import flow, session_consumer
 from sessions_app.models import Membership, Run
+from sessions_app.services import sessions
 from sessions_app.stream_hub import viewer
 from tests.broker import Broker, broker, broker_process, broker_url, hubs_have_ended  # noqa: F401
 
@@ -158,11 +159,32 @@ async def test_rows_come_first_then_the_live_tail(session: Session, alice_client
             "commands",
             "queue",
             "run-status",
+            "session-name",
+            "model-picker",
+            "tools-picker",
             "session-meta",
             "session-tree",
         }
         stream.add(delta(" that grows"))
         await socket.until(has_op("more", " that grows"))
+
+
+async def test_another_browser_hears_of_a_name_a_model_and_a_label(
+    session: Session, alice: User, alice_client: Client
+) -> None:
+    entry = await say(session, "the <i>first</i> words")
+    async with connected(alice_client, session) as socket:
+        await socket.resume()
+        await socket.until(lambda frame: frame.get("target") == "session-tree")
+        await sync_to_async(sessions.rename_session)(session=session, author=alice, name="Harbour <b>")
+        named = await socket.until(
+            lambda frame: frame.get("target") == "session-name" and "Harbour" in frame["html"]
+        )
+        assert "Harbour &lt;b&gt;" in named["html"]
+        await sync_to_async(sessions.set_label)(session=session, author=alice, entry=entry, label="start")
+        article = await socket.until(is_("article"))
+        assert article["seq"] == entry.seq
+        assert "<bdi>start</bdi>" in article["html"]
 
 
 async def test_what_is_written_between_rows_and_joining_is_neither_lost_nor_doubled(

@@ -6,6 +6,7 @@ Frames to the browser, each a JSON object with `t`:
     entries  seq, leaf, path, html, replaces
                                    path append: articles for the end of the transcript, in the place of the
                                    previews named in `replaces`; reset: the leaf is elsewhere, fetch anew
+    article  seq, html             an entry that is on the page, as it is now
     live     id, ops               changes of the live region (`stream_hub`); id is what resume gives back
     part     target, html          the content of one part of the page
     say      text                  for the status that screen readers speak

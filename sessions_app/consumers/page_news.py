@@ -11,9 +11,12 @@ from django.conf import settings
 from django.contrib import auth
 from django.contrib.sessions.backends.base import SessionBase
 from django.http import HttpRequest
+from django.template.loader import render_to_string
 
 from sessions_app import entry_log, fragments
-from sessions_app.models import Entry, Run, Session
+from sessions_app.core.entries import Kind
+from sessions_app.models import Entry, Run, Session, ToolPreset
+from sessions_app.services import sessions
 
 if TYPE_CHECKING:
     from sessions_app.models import AnyUser
@@ -23,7 +26,10 @@ Json = dict[str, Any]
 # More new entries than this are not sent one by one: the browser fetches the transcript.
 MOST_APPENDED = 100
 
-PARTS = ("questions", "commands", "queue", "run-status", "session-meta", "session-tree")
+HEADER = ("session-name", "model-picker", "tools-picker")
+PARTS = ("questions", "commands", "queue", "run-status", *HEADER, "session-meta", "session-tree")
+# Entries that say something new about an earlier one.
+_ABOUT_OTHERS = (Kind.LABEL, Kind.CONTEXT_EDIT)
 _WORDS: dict[str, str] = {
     Run.Status.RUNNING: "The agent is at work.",
     Run.Status.ASKING: "The agent asks for your permission.",
@@ -91,7 +97,7 @@ def read_news(
     wanted = set(parts)
     frames: list[Json] = []
     if now.leaf != shown.leaf:
-        frames.append(_entries_frame(session, shown, now, user))
+        frames += _entries_frames(session, shown, now, user)
     if (now.run, now.status) != (shown.run, shown.status):
         wanted |= {"run-status", "queue", "questions", "commands"}
         frames += _words_about(now)
@@ -105,15 +111,34 @@ def read_news(
     return News(frames, now, run.pk if run and run.is_active else None, frozenset(wanted.intersection(later)))
 
 
-def _entries_frame(session: Session, shown: Shown, now: Shown, user: AnyUser) -> Json:
+def _entries_frames(session: Session, shown: Shown, now: Shown, user: AnyUser) -> list[Json]:
     entries = _continuation(session, shown.leaf)
     frame: Json = {"t": "entries", "seq": now.seq, "leaf": now.leaf}
     if entries is None:
-        return frame | {"path": "reset", "html": "", "replaces": []}
+        return [frame | {"path": "reset", "html": "", "replaces": []}]
     if entries:
         entries[0].session = session
     html = fragments.render_entries(entries, user=user)
-    return frame | {"path": "append", "html": html, "replaces": _replaced_by(entries)}
+    frame |= {"path": "append", "html": html, "replaces": _replaced_by(entries)}
+    return [frame, *_articles_anew(session, entries, user)]
+
+
+def _articles_anew(session: Session, entries: list[Entry], user: AnyUser) -> list[Json]:
+    """Earlier entries that got another label, or are told to the model in another way."""
+    targets: dict[int, Entry] = {}
+    for entry in entries:
+        target = (
+            entry_log.find_by_id(session.pk, entry.record.get("targetId"))
+            if entry.kind in _ABOUT_OTHERS
+            else None
+        )
+        if target is not None:
+            target.session = session
+            targets[target.pk] = target
+    return [
+        {"t": "article", "seq": target.seq, "html": fragments.render_entry(target, user=user)}
+        for target in targets.values()
+    ]
 
 
 def _continuation(session: Session, old_leaf_seq: int) -> list[Entry] | None:
@@ -180,7 +205,26 @@ def _render_part(part: str, session: Session, user: AnyUser) -> str:
             return fragments.render_queue(session, user=user)
         case "run-status":
             return fragments.render_run_status(session, user=user)
+        case "session-name":
+            return fragments.render_session_name(session, user=user)
+        case "model-picker":
+            return _render_picker("_model_picker", session, user)
+        case "tools-picker":
+            return _render_picker("_tools_picker", session, user)
         case "session-meta":
             return fragments.render_session_meta(session, user=user)
         case _:
             return fragments.render_tree(session, user=user)
+
+
+def _render_picker(name: str, session: Session, user: AnyUser) -> str:
+    """A picker of the header; empty for those who may not choose, whose page has none."""
+    if not fragments.may_edit(session, user):
+        return ""
+    facts = {
+        "session": session,
+        "models": sessions.available_models(user),
+        "levels": fragments.thinking_levels(session),
+        "presets": ToolPreset.choices,
+    }
+    return render_to_string(f"sessions_app/{name}.html", facts)

@@ -18,6 +18,7 @@ from django.conf import settings
 
 from sessions_app.consumers.flow import Flow
 from sessions_app.consumers.page_news import (
+    HEADER,
     PARTS,
     Shown,
     find_session,
@@ -49,7 +50,7 @@ _PARTS_OF = {
     "command": {"commands"},
     "run": {"run-status", "queue", "questions", "commands"},
     "ended": {"run-status", "queue", "questions", "commands"},
-    "session": {"session-meta"},
+    "session": {"session-meta", *HEADER},
     "marks": {"session-tree"},
     "resync": set(PARTS),
 }

@@ -188,6 +188,13 @@ def render_queue(session: Session, *, user: AnyUser) -> str:
     )
 
 
+def render_session_name(session: Session, *, user: AnyUser) -> str:
+    """The inside of `#session-name`: the heading, and the field that replaces it."""
+    return render_to_string(
+        "sessions_app/_session_name.html", {"session": session, "may_edit": may_edit(session, user)}
+    )
+
+
 def render_session_meta(session: Session, *, user: AnyUser) -> str:
     """The inside of `#session-meta`: context meter and cost."""
     meter = context_meter.measure(session)

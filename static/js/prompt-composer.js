@@ -204,7 +204,7 @@ class PromptComposer extends HTMLElement {
   #fetchTranscript() {
     const place = { source: "#transcript", target: "#transcript", swap: "outerHTML" };
     // Without a server there is nothing to fetch; the socket brings it once there is.
-    window.htmx.ajax("get", location.pathname, place).catch(() => {});
+    window.htmx.ajax("get", this.#form.getAttribute("action").replace(/prompt\/$/, ""), place).catch(() => {});
   }
 
   // While a summary is being written there is nobody to steer: words wait for its end.

@@ -6,6 +6,7 @@ class SessionName extends HTMLElement {
     this.addEventListener("keydown", this.#keyed);
     this.addEventListener("focusout", this.#left);
     document.addEventListener("click", this.#asked);
+    this.#entitle();
   }
 
   disconnectedCallback() {
@@ -40,6 +41,13 @@ class SessionName extends HTMLElement {
 
   get #form() {
     return this.querySelector("form");
+  }
+
+  // Whoever renamed it: the tab says the same, behind the mark of what nobody has seen.
+  #entitle() {
+    const name = this.querySelector("h1").textContent.trim();
+    const mark = document.title.match(/^● /)?.[0] ?? "";
+    document.title = `${mark}${name} · ${document.title.split(" · ").at(-1)}`;
   }
 
   #edit(editing) {

@@ -89,6 +89,7 @@ class SessionStream extends HTMLElement {
     switch (frame.t) {
       case "hello": return this.#hello(frame);
       case "entries": return this.#entries(frame);
+      case "article": return this.#article(frame);
       case "live": return this.#liveOps(frame);
       case "part": return this.#part(frame.target, frame.html);
       case "say": return void (document.getElementById("announcer").textContent = frame.text);
@@ -121,6 +122,22 @@ class SessionStream extends HTMLElement {
     log.dataset.leaf = leaf;
     log.dataset.seq = seq;
     this.#scroll.arrived(fresh.length);
+  }
+
+  // Stays as far open as it was, and keeps the focus; a form in it is not swept away.
+  #article({ seq, html }) {
+    const before = document.getElementById(`entry-${seq}`);
+    if (!before || before.querySelector("form")) return;
+    const template = document.createElement("template");
+    template.innerHTML = html;
+    const article = template.content.firstElementChild;
+    const open = [...before.querySelectorAll("details")].map((details) => details.open);
+    const focused = before.contains(document.activeElement) ? document.activeElement : null;
+    this.#scroll.keep(() => before.replaceWith(article));
+    const now = [...article.querySelectorAll("details")];
+    if (now.length === open.length) now.forEach((details, index) => (details.open = open[index]));
+    adopt(article);
+    if (focused) (article.querySelector(`[data-act="${focused.dataset.act}"]`) ?? article).focus({ preventScroll: true });
   }
 
   #liveOps({ id, ops }) {

@@ -108,3 +108,38 @@ def test_panels_are_reached_by_name_and_are_accessible(
     page.goto(f"{address}print/")
     expect(page.get_by_text("The answer")).to_be_visible()
     no_violations(page, "print")
+
+
+def test_back_and_forward_walk_dialogs_and_branches(page: Page, server: Up, driver: StreamDriver) -> None:
+    address = f"{server.address}/s/{driver('session')}/"
+    first = driver("entry", "user", "The question")
+    left = driver("entry", "assistant", "One answer")
+    driver("go", first)
+    right = driver("entry", "assistant", "Another answer")
+    page.goto(address)
+    expect(page.locator("#connection")).to_have_text("Connected")
+    article = page.locator(f"#entry-{right}")
+    article.hover()
+    article.get_by_role("button", name="Version before").click()
+    expect(page.locator(f"#entry-{left}")).to_be_visible()
+    page.go_back()
+    expect(page.locator(f"#entry-{right}")).to_be_visible()
+    expect(page.locator(f"#entry-{left}")).to_have_count(0)
+    page.go_forward()
+    expect(page.locator(f"#entry-{left}")).to_be_visible()
+
+    field = page.get_by_role("textbox", name="Message")
+    field.fill("/session")
+    field.press("Enter")
+    dialog = page.get_by_role("dialog", name="What happened")
+    expect(dialog).to_be_visible()
+    assert page.url == f"{address}history/"
+    page.go_back()
+    expect(dialog).to_be_hidden()
+    assert page.url == address
+    page.go_forward()
+    expect(dialog).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    page.wait_for_url(address)
+    expect(page.locator(f"#entry-{left}")).to_be_visible()
