@@ -239,9 +239,9 @@ def test_a_program_is_written_and_run(folder: Path) -> None:
 
 
 def test_a_step_that_is_not_understood_is_named_beside_those_done(folder: Path) -> None:
-    answer = Talk(folder).say("Please rename notes.txt to fruit.txt and update references")
+    answer = Talk(folder).say("Please rename notes.txt to fruit.txt and update the wording")
     assert (folder / "fruit.txt").exists()
-    assert "Not done: “update references”" in answer
+    assert "Not done: “update the wording”" in answer
 
 
 def test_an_existing_file_is_not_overwritten_unasked(folder: Path) -> None:

@@ -19,6 +19,7 @@ _TAIL = re.compile(
     r"\b(on|for|in|of|about|from|to|with|by|per|during|is|are|has|have)\s+(?:the )?(?P<old>[\w'-]+(?: [\w'-]+)?)(?=\W*$)",
     re.I,
 )
+_SUPERLATIVE = r"(?:largest|biggest|smallest|longest|shortest|newest|oldest|latest|cheapest|most expensive|highest|lowest|best|worst|earliest|fastest|slowest)"
 _WITH_THE = re.compile(r"(?:the |a |an |in |for |on )+", re.I)
 
 
@@ -59,6 +60,15 @@ def resumed(text: str, desk: Desk) -> list[str]:
         if earlier:
             return [f"{base[: earlier.start()]}the {number} one{base[earlier.end() :]}"]
         return [f"{verb.group(1) if verb else 'read'} the {number} one"]
+    superlative = re.search(rf"\b{_SUPERLATIVE}\b", argument, re.I)
+    if superlative:
+        asked = next(
+            (s.request for s in reversed(desk.spans) if re.search(rf"\b{_SUPERLATIVE}\b", s.request, re.I)),
+            "",
+        )
+        return (
+            [re.sub(rf"\b{_SUPERLATIVE}\b", superlative.group(), asked, count=1, flags=re.I)] if asked else []
+        )
     bare = _WITH_THE.sub("", argument, count=1) if _WITH_THE.match(argument) else argument
     old, new = mask(base), mask(bare)
     candidates: list[str] = []

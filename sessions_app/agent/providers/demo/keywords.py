@@ -94,7 +94,7 @@ def keywords(ask: Ask, more_stops: frozenset[str] = frozenset()) -> list[Keyword
         proper = plain[:1].isupper() and word != first
         forms: tuple[str, ...] = (lower,) if identifier else (stem(lower),)
         for group in _ALIKE:
-            if lower in group:
+            if lower in group or lower.removesuffix("s") in group:
                 forms = tuple(dict.fromkeys([*forms, *group]))
         found.setdefault(lower, Keyword(plain, forms, 2.0 if identifier or proper else 1.0))
     return list(found.values())[:12]

@@ -38,6 +38,32 @@ SUPERLATIVES = {
     "largest": (True, "size"), "biggest": (True, "size"), "smallest": (False, "size"), "longest": (True, "size"), "shortest": (False, "size"), "heaviest": (True, "size"),
     "newest": (True, "time"), "latest": (True, "time"), "oldest": (False, "time"), "most recent": (True, "time"),
 }  # fmt: skip
+#: By themselves they are nearly always words of a sentence, whatever a file is called.
+_MEASURES = frozenset(
+    {
+        "word",
+        "line",
+        "result",
+        "name",
+        "number",
+        "list",
+        "text",
+        "content",
+        "change",
+        "test",
+        "example",
+        "new",
+        "main",
+        "total",
+        "data",
+        "row",
+        "column",
+        "link",
+        "image",
+        "title",
+        "heading",
+    }
+)
 _GENERIC = frozenset({"file", "folder", "directory", "one", "document", "item"})
 
 
@@ -155,7 +181,7 @@ def _phrase(text: str, start: int, end: int, said: list[str], paths: list[str]) 
     )
     if kinds_only and not (plural or many or len(found) == 1):
         return None
-    if len(rest) == 1 and rest[0] in VERBS and not before:
+    if len(rest) == 1 and ((rest[0] in VERBS and not before) or singular(rest[0]) in _MEASURES):
         return None
     if (
         len(rest) == 1

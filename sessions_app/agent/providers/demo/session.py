@@ -18,6 +18,7 @@ from sessions_app.agent.providers.demo.script import CannotDo, Outcome, Script, 
 from sessions_app.agent.providers.demo.understanding import (
     OPEN,
     REFUSALS,
+    TAKES_SEVERAL,
     Task,
     Understood,
     understand,
@@ -143,7 +144,10 @@ def one_step(task: Task, desk: Desk) -> Generator[Step, list[Outcome], tuple[str
     except CannotDo as end:
         problem = str(end)
     except ToolFailed as error:
-        return failed(error), False
+        if error.call.name not in {"read", "grep", "find", "ls"}:
+            return failed(error), False
+        # A look at a place that is not there: perhaps it was described, not named.
+        problem = failed(error)
     if len(desk.written) == tried and task.rule.job not in OPEN:
         try:
             answer = yield from _watched(from_the_folder(desk, ask), desk)
@@ -186,21 +190,45 @@ def from_the_folder(desk: Desk, ask: Ask) -> Generator[Step, list[Outcome], str 
             continue
         if answer is not None:
             return answer
+    question, target = destination(ask)
+    if target is not None:
+        answer = yield from group_answer(desk, question)
+        if answer is not None:
+            desk.answers.append(answer)
+            saved = understand_ask(Ask("save it to ‹p0›", (target,)))
+            done = yield from saved[0].rule.job(desk, saved[0].ask, saved[0].match)
+            return f"{answer}\n\n{done}"
     clear = yield from grounded(desk, ask)
     tasks = understand_ask(clear) if clear is not None else ()
     if tasks and not any(task.rule.job in REFUSALS for task in tasks):
         answers: list[str] = []
-        try:
-            for task in tasks:
+        missed: list[str] = []
+        for task in each_file(tasks, ask):
+            try:
                 said = yield from task.rule.job(desk, task.ask, task.match)
                 answers.append(said)
-        except CannotDo as end:
-            problem = problem or end
+            except CannotDo as end:
+                problem = problem or end
+                missed.append(str(end))
         if any(answers):
-            return "\n\n".join(dict.fromkeys(a for a in answers if a))
+            return "\n\n".join(dict.fromkeys(a for a in [*answers, *missed] if a))
     if problem is not None:
         raise problem
     return None
+
+
+def each_file(tasks: tuple[Task, ...], ask: Ask) -> list[Task]:
+    """A task over several described files as one task for each, unless its job takes several by itself."""
+    found: list[Task] = []
+    for task in tasks:
+        group = re.search(r"‹p\d+›(?:(?:, | and )‹p\d+›)+", task.ask.text)
+        if group is None or len(task.ask.paths) <= len(ask.paths) + 1 or task.rule.job in TAKES_SEVERAL:
+            found.append(task)
+            continue
+        for mark in re.findall(r"‹p\d+›", group.group()):
+            one = task.ask.with_text(task.ask.text[: group.start()] + mark + task.ask.text[group.end() :])
+            found += understand_ask(one)
+    return found
 
 
 def failed(error: ToolFailed) -> str:

@@ -11,6 +11,7 @@ from sessions_app.agent.providers.demo.following import resumed
 from sessions_app.agent.providers.demo.jobs import (
     answering,
     changing,
+    code_changes,
     code_facts,
     counting,
     creating,
@@ -18,6 +19,7 @@ from sessions_app.agent.providers.demo.jobs import (
     drafts,
     extracting,
     facts,
+    folders,
     git,
     keeping,
     looking,
@@ -27,6 +29,7 @@ from sessions_app.agent.providers.demo.jobs import (
     pages,
     repairing,
     running,
+    saving,
     searching,
     settings,
     summing_up,
@@ -51,6 +54,7 @@ from sessions_app.agent.providers.demo.words import (
 RULES: tuple[Rule, ...] = (
     *talking.FIRST_RULES,
     *talking.RULES,
+    *code_changes.RULES,
     *code_facts.RULES,
     *summing_up.RULES,
     *drafts.RULES,
@@ -69,6 +73,8 @@ RULES: tuple[Rule, ...] = (
     *searching.EARLY_RULES,
     *looking.PLAIN_RULES,
     *running.RULES,
+    *saving.RULES,
+    *folders.RULES,
     *creating.RULES,
     *changing.RULES,
     *data.RULES,
@@ -311,7 +317,7 @@ def _try(ask: Ask) -> tuple[Task, ...] | None:
     saved = _SAVED.match(ask.text) if len(ask.text) <= _LONGEST else None
     if saved:
         left = _try(ask.with_text(saved.group("left").strip()))
-        right = _match(ask.with_text(f"save it to {saved.group('file')}"), creating.RULES)
+        right = _match(ask.with_text(f"save it to {saved.group('file')}"), saving.RULES)
         if left and right:
             return (*left, right)
     cut_places = and_cuts(ask)
@@ -435,6 +441,11 @@ def not_recognised(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
 
 
 _UNKNOWN = rule(r".*", not_recognised)
+#: Jobs that make one answer of several files.
+TAKES_SEVERAL = {
+    tables.compare, summing_up.summarise_files, counting.count_in_file, many.add_to_all, many.combine, looking.show_file, keeping.delete, extracting.extract,
+    pages.check_all_links, creating.create_files, keeping.pack,
+}  # fmt: skip
 #: Jobs that only say what they cannot do.
 REFUSALS = {not_recognised, talking.cannot, talking.cannot_write, talking.no_eyes}
 #: Jobs that take any words: what the folder itself tells of the request is tried before them.

@@ -107,7 +107,7 @@ FOREIGN: dict[str, str] = {
     "danach": "then", "ordners": "folder", "projekts": "project", "tests": "tests", "ausgabe": "output", "inhaltsverzeichnis": "table of contents",
     "anzeigen": "show", "zeigen": "show", "lesen": "read", "öffnen": "open", "löschen": "delete", "erstellen": "create", "schreiben": "write",
     "suchen": "search for", "finden": "find", "zählen": "count", "erklären": "explain", "ersetzen": "replace", "zusammenfassen": "summarise",
-    "kopieren": "copy", "verschieben": "move", "laufen": "run", "kapitel": "chapter", "roman": "novel", "hat": "has", "wer": "who", "kunden": "customers", "kunde": "customer",
+    "gib": "give", "nenne": "list", "nenn": "list", "sag": "tell", "sage": "tell", "kopieren": "copy", "verschieben": "move", "laufen": "run", "kapitel": "chapter", "roman": "novel", "hat": "has", "wer": "who", "kunden": "customers", "kunde": "customer",
     "bestellungen": "orders", "bestellung": "order", "produkte": "products", "produkt": "product", "preis": "price", "preise": "prices", "stadt": "city", "offene": "open", "bezahlt": "paid",
     "notizen": "notes", "notiz": "note", "seite": "page", "seiten": "pages", "funktionen": "functions", "funktion": "function", "fehler": "errors", "teste": "test", "vergleiche": "compare",
     "sortiere": "sort", "füge": "add", "hinzu": "", "ändere": "change", "auf": "to", "von": "of", "aus dem": "from the", "kleinste": "smallest", "größte": "largest", "grösste": "largest", "längste": "longest",
@@ -121,7 +121,7 @@ FOREIGN: dict[str, str] = {
     "renomme": "rename", "copie": "copy", "déplace": "move", "vers": "to", "tous": "all", "toutes": "all", "les": "the", "le": "the",
     "la": "the", "ce": "this", "cette": "this", "ces": "these", "et": "and", "avec": "with", "un": "a", "une": "a", "bonjour": "hello",
     "combien": "how many", "quels": "what", "quelles": "what", "dans": "in", "projet": "project", "contenu": "content", "puis": "then",
-    "chapitre": "chapter", "chapitres": "chapters", "qui": "who", "clients": "customers", "client": "customer", "commandes": "orders", "commande": "order", "produits": "products", "produit": "product", "prix": "price",
+    "donne": "give", "donne-moi": "give me", "dis-moi": "tell me", "liste-moi": "list", "chapitre": "chapter", "chapitres": "chapters", "qui": "who", "clients": "customers", "client": "customer", "commandes": "orders", "commande": "order", "produits": "products", "produit": "product", "prix": "price",
     "ville": "city", "notes": "notes", "pages": "pages", "fonctions": "functions", "fonction": "function", "erreurs": "errors", "compare": "compare", "trie": "sort", "ajoute": "add", "change": "change", "entre": "between", "plus": "more",
     "moins": "less", "que": "than", "livres": "books", "élèves": "students", "membres": "members", "factures": "invoices", "quel": "which", "quelle": "which", "de": "of", "des": "of the", "au": "to the", "aux": "to the", "moi": "me", "seulement": "only",
     "ici": "here", "où": "where", "est": "is", "sont": "are", "du": "of the", "nommé": "named",
@@ -133,7 +133,7 @@ FOREIGN: dict[str, str] = {
     "renombra": "rename", "copia": "copy", "mueve": "move", "todos": "all", "todas": "all", "los": "the", "las": "the", "el": "the",
     "este": "this", "esta": "this", "con": "with", "una": "a", "hola": "hello", "cuántas": "how many", "cuántos": "how many",
     "qué": "what", "proyecto": "project", "contenido": "content", "luego": "then", "aquí": "here", "dónde": "where", "está": "is",
-    "capítulo": "chapter", "capítulos": "chapters", "novela": "novel", "quién": "who", "clientes": "customers", "cliente": "customer", "pedidos": "orders", "pedido": "order", "productos": "products", "producto": "product", "precio": "price",
+    "dame": "give me", "dime": "tell me", "capítulo": "chapter", "capítulos": "chapters", "novela": "novel", "quién": "who", "clientes": "customers", "cliente": "customer", "pedidos": "orders", "pedido": "order", "productos": "products", "producto": "product", "precio": "price",
     "ciudad": "city", "notas": "notes", "páginas": "pages", "funciones": "functions", "función": "function", "errores": "errors", "ordena": "sort", "añade": "add", "agrega": "add", "cambia": "change", "más": "more", "menos": "less",
     "libros": "books", "alumnos": "students", "miembros": "members", "facturas": "invoices", "cuál": "which", "cuáles": "which", "son": "are", "solo": "only", "tiene": "has", "tienen": "have", "cuánto": "how much", "compara": "compare",
     "en": "in", "del": "of the", "al": "to the", "y": "and", "hay": "",
@@ -235,6 +235,8 @@ def correct(text: str) -> str:
         if word != lower and not word.istitle():
             return word
         if lower in _ORDINARY or lower in _VOCABULARY or lower.endswith("est"):
+            return word
+        if match.start() > 0 and len(lower) < 5:
             return word
         # Two letters in the wrong order count for much in a short word; the first word is nearly always a verb.
         close = difflib.get_close_matches(

@@ -139,10 +139,12 @@ def test_today_is_needed_for_words_such_as_this_month(loans: Sheet) -> None:
 
 def test_a_table_is_widened_by_the_one_whose_rows_it_names(members: Sheet, loans: Sheet) -> None:
     wide = joins([members, loans])
-    assert [sheet.path for sheet in wide] == ["library/loans.csv"]
+    assert [sheet.path for sheet in wide] == ["library/loans.csv", "members.csv"]
     found = asked("which members have not returned a book", wide[0])
     assert not found.unknown
     assert "**Åsa Ek**, **Ida Holm**" in answered(wide[0], found.query, who=True)
+    never = asked("which member has never borrowed, without loans", wide[1])
+    assert [members.columns[1].cells[n] for n in never.query.rows(wide[1])] == ["Nils Bo"]
     assert "Highest: **Ida Holm** with **2**" in answered(
         wide[0], asked("which member has the most loans", wide[0]).query
     )

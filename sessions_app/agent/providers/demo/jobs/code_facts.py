@@ -8,9 +8,10 @@ import re
 from sessions_app.agent.providers.demo import moves
 from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
 from sessions_app.agent.providers.demo.moves import Move
+from sessions_app.agent.providers.demo.outlines import outline
 from sessions_app.agent.providers.demo.phrases import Ask
 from sessions_app.agent.providers.demo.script import CannotDo, Script
-from sessions_app.agent.providers.demo.writing import bullets, code, count, link, table
+from sessions_app.agent.providers.demo.writing import bullets, code, count, ending, link, table
 
 _MOST_FILES = 30
 
@@ -206,13 +207,64 @@ def doubled_lines(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
     return f"{count(len(doubled), 'line')} of {link(text.path)} {'stands' if len(doubled) == 1 else 'stand'} more than once:\n\n{table(('line', 'at'), rows)}"
 
 
+def unused(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
+    """Functions and classes whose name stands nowhere but in their definition."""
+    every = yield from moves.every_path(desk, "Looking for code.")
+    kinds = {"js", "ts", "mjs"} if ask.has(r"\b(?:javascript|js|typescript)\b") else {"py", "js", "ts", "mjs"}
+    files = [p for p in every if ending(p) in kinds][:_MOST_FILES]
+    if not files:
+        raise CannotDo("There is no Python or JavaScript code here to look at.")
+    texts = {}
+    for path in files:
+        texts[path] = (yield from moves.reach(desk, path)).text
+    pages = [p for p in every if ending(p) in {"html", "vue", "svelte"}][:_MOST_FILES]
+    whole = "\n".join(texts.values())
+    for path in pages:
+        whole += "\n" + (yield from moves.reach(desk, path)).text
+    rows, seen = [], 0
+    for path, text in texts.items():
+        if is_test(path):
+            continue
+        for item in outline(path, text).items:
+            name = item.name.split("(")[0].rsplit(".", 1)[-1]
+            if item.kind not in {"function", "class", "method"} or name.startswith("__") or name == "main":
+                continue
+            seen += 1
+            if len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", whole)) == 1:
+                rows.append((code(name), item.kind, link(path, item.line)))
+    if not rows:
+        return f"The names of all {count(seen, 'function or class', 'functions and classes')} stand in more than their definition."
+    return f"{len(rows)} of {count(seen, 'function or class', 'functions and classes')} are named nowhere but in their definition:\n\n{table(('name', 'kind', 'where'), rows[:40])}\n\nThis compares names; code may still be called from outside."
+
+
+def all_imports(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
+    """What every file imports."""
+    every = yield from moves.every_path(desk, "Looking for code.")
+    files = [p for p in ask.paths if "." in p] or [
+        p for p in every if ending(p) in {"py", "js", "ts", "mjs", "go", "rs", "java"}
+    ][:_MOST_FILES]
+    rows = []
+    for path in files:
+        text = yield from moves.reach(desk, path)
+        found = outline(text.path, text.text).imports
+        if found:
+            rows.append((link(text.path), ", ".join(code(n) for n in found[:12])))
+    if not rows:
+        return f"None of the {count(len(files), 'file')} imports anything."
+    return (
+        f"{len(rows)} of {count(len(files), 'file')} import something:\n\n{table(('file', 'imports'), rows)}"
+    )
+
+
 _ASK = r"(?:which|what|list|show(?: me)?|find|are there|is there|do (?:we|i) have|tell me which|give me|check(?: which)?)"
 
 RULES: list[Rule] = [
+    rule(rf"{_ASK}\b.*\b(?:unused|never (?:called|used)|not (?:called|used|needed)|dead|uncalled)\b.*\b(?:functions?|methods?|class(?:es)?|code|javascript|js|python)\b.*|{_ASK}\b.*\b(?:functions?|methods?|class(?:es)?|code|javascript|js|python)\b.*\b(?:unused|never (?:called|used)|not (?:called|used|needed)|isn't (?:called|used)|aren't (?:called|used)|nobody (?:calls|uses))\b.*", unused, lambda ask: not ask.has(r"\bimports?\b|\bvariables?\b")),
+    rule(r"(?:list|show(?: me)?|what(?: are)?|which|give me|find)\b(?: all| the| every| are)* (?:imports?|imported (?:modules?|packages?|libraries)|modules (?:are )?(?:imported|used))(?: (?:in|of|from|used|are|by|there|here|this|the|all|every|project|code|files?|python|‹p\d+›))*$", all_imports, lambda ask: not ask.has(r"\bunused\b") and len(ask.paths) != 1),
     rule(rf"{_ASK}\b.*\b(?:functions?|methods?|class(?:es)?|modules?|code|things|definitions)\b.*\b(?:without|no|not|missing|lack\w*|undocumented|don't|doesn't)\b.*\b(?:doc ?strings?|document\w*|comments?)\b.*|{_ASK}\b.*\bundocumented\b.*", undocumented),
-    rule(rf"{_ASK}\b.*\b(?:functions?|methods?|class(?:es)?|modules?|files?|scripts?|code)\b.*\b(?:without|no|not|missing|lack\w*|untested|don't|doesn't|isn't|aren't)\b.*\b(?:tests?|tested|covered)\b.*|{_ASK}\b.*\buntested\b.*|(?:what|which \w+|is there anything|is anything)\b.*\b(?:isn't|is not|not|aren't|are not) (?:yet )?(?:tested|covered)\b.*", untested, lambda ask: not ask.has(r"\bpass\w*\b|\bfail\w*\b|\brun\b")),
+    rule(rf"{_ASK}\b.*\b(?:functions?|methods?|class(?:es)?|modules?|files?|scripts?|code)\b.*\b(?:without|no|not|missing|lack\w*|untested|don't|doesn't|isn't|aren't)\b.*\b(?:tests?|tested|covered)\b.*|{_ASK}\b.*\buntested\b.*|(?:how|what)(?:'s| is| good is)(?: the| our)? (?:test )?coverage\b.*|(?:what|which \w+|is there anything|is anything)\b.*\b(?:isn't|is not|not|aren't|are not) (?:yet )?(?:tested|covered)\b.*", untested, lambda ask: not ask.has(r"\bpass\w*\b|\bfail\w*\b|\brun\b")),
     rule(r"(?:how many|count|number of)\b(?: the| all| of)* (?:different )?(?:functions?|methods?|class(?:es)?|unit ?tests?|tests?|test cases)(?:(?:,? and|,|&) (?:the )?(?:functions?|methods?|class(?:es)?|tests?))*(?: are| do| does| have| we| i| is| there| in| here| the| this| project| code| package| folder| total| overall| altogether| exist| defined| got|‹p\d+›)*$", how_much_code, lambda ask: not ask.paths or all(p.endswith(".py") or "." not in p for p in ask.paths)),
     rule(r"(?:which|what|find|show(?: me)?)\b.*\b(?:longest|shortest|biggest|largest) (?:function|method)s?\b.*|(?:which|what) (?:function|method) is (?:the )?(?:longest|shortest|biggest)\b.*", longest_function),
     rule(r"(?:what|which)(?:'s| is| are)? (?:the )?(?:version|release)s? (?:of|for) (?P<name>‹q\d+›|(?!(?:python|node|git|this|the|our|my|it|that)\b)[A-Za-z][\w.-]+)\b(?: .*)?$", version_of),
-    rule(r"(?:are|is) there (?:any )?(?:duplicate[ds]?|double[d]?|repeated) (?:lines?|entries|words)\b.*(?:in|of) .*‹p\d+›.*|(?:which|what|find|show|list)\b.*\b(?:duplicate[ds]?|doubled?|repeated) (?:lines?|entries)\b.*(?:in|of) .*‹p\d+›", doubled_lines),
+    rule(r"(?:are|is) there (?:any )?(?:duplicate[ds]?|double[d]?|repeated) (?:lines?|entries|words)\b.*(?:in|of) .*‹p\d+›.*|(?:which|what|find|show|list)\b.*\b(?:duplicate[ds]?|doubled?|repeated) (?:lines?|entries|words|names|items)\b.*(?:in|of) .*‹p\d+›", doubled_lines),
 ]  # fmt: skip

@@ -87,14 +87,14 @@ def no_template(wanted: str) -> str:
 
 
 def _write_program(desk: Desk, ask: Ask, program: Program, content: str) -> Script:
-    path = yield from _place_for(desk, ask, program.name)
+    path = yield from place_for(desk, ask, program.name)
     yield from moves.write(desk, path, content, f"Writing {code(path)} from a template.")
     runs = run_command(path)
     tip = f" “run it” does {code(runs)}." if runs and program.runs else ""
     return f"Wrote {link(path)} ({count(content.count(chr(10)), 'line')}): {program.about}. It is a ready template, not written for you.{tip}"
 
 
-def _place_for(desk: Desk, ask: Ask, usual: str) -> Move[str]:
+def place_for(desk: Desk, ask: Ask, usual: str) -> Move[str]:
     """The path asked for, if it is free; else the usual name, with a number when taken."""
     if ask.paths:
         path = ask.paths[0]
@@ -148,7 +148,7 @@ def create_file(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
             raise CannotDo(no_template(ask.plain()))
     # A name of the person's own is taken as it is; a usual one gets a number when it is taken.
     own = bool(ask.paths) or ask.has(r"\b(?:called|named)\b")
-    place = yield from _place_for(
+    place = yield from place_for(
         desk,
         Ask("‹p0›" + (" overwrite" if ask.has(r"\boverwrite\b") else ""), (path,)) if own else Ask("", ()),
         path,
@@ -363,46 +363,6 @@ def create_tests(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     return f"Wrote {link(path)} with {count(len(found), 'test')} for {link(source.path)}. They check only that each function or class is there: what it should return, the demo model does not know. “run the tests” runs them."
 
 
-def create_folder(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
-    listed = re.split(r",\s*|\s+and\s+|\s+", ask.plain(match.group("names")))
-    names = [n.strip("\"'`.,/") for n in ([*ask.paths, *ask.quotes] if ask.paths or ask.quotes else listed)]
-    names = [
-        n
-        for n in dict.fromkeys(names)
-        if n
-        and n.lower()
-        not in {"a", "the", "folder", "folders", "directory", "called", "named", "new", "and", "here", "in"}
-    ]
-    if not names:
-        raise CannotDo("Create which folder? For example: `create a folder called docs`.")
-    inside = re.search(
-        r"\bwith (?:\w+ )*?files?(?: called| named|:)? (?P<files>.+?)(?: (?:in|inside|within) (?:it|them))?$",
-        ask.plain(),
-        re.I,
-    )
-    files = (
-        [n for n in re.split(r",\s*|\s+and\s+|\s+", inside.group("files")) if re.fullmatch(r"[\w.-]+", n)]
-        if inside
-        else []
-    )
-    names = [n for n in names if n not in files]
-    command = "mkdir -pv " + " ".join(moves.quoted(n) for n in names)
-    outcome = yield from moves.shell(
-        desk,
-        command,
-        "Making the folder." if len(names) == 1 else "Making the folders.",
-        what="making a folder",
-    )
-    for file in files:
-        yield from moves.write(desk, f"{names[0]}/{file}", "", f"Writing {code(f'{names[0]}/{file}')}.")
-    made = moves.output(outcome)
-    if files:
-        return f"{link(names[0] + '/')} has now {count(len(files), 'empty file')}: {', '.join(link(f'{names[0]}/{file}') for file in files)}."
-    if not made.strip():
-        return f"{', '.join(link(n + '/') for n in names)} {'was' if len(names) == 1 else 'were'} there already; nothing changed."
-    return f"Made {', '.join(link(n + '/') for n in names)}."
-
-
 def create_list(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     """ "a shopping list with milk, eggs and bread": the items as a Markdown list."""
     items = [
@@ -411,7 +371,7 @@ def create_list(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
         if item.strip()
     ]
     name = (match.groupdict().get("name") or "").strip().lower().replace(" ", "-")
-    path = yield from _place_for(desk, Ask("", ()), f"{name + '-' if name else ''}list.md")
+    path = yield from place_for(desk, Ask("", ()), f"{name + '-' if name else ''}list.md")
     title = f"# {name.replace('-', ' ').capitalize()} list\n\n" if name else ""
     yield from moves.write(desk, path, title + bullets(items) + "\n", f"Writing {code(path)}.")
     return f"Wrote {link(path)} with {count(len(items), 'item')}:\n\n{bullets(items)}"
@@ -439,55 +399,12 @@ def create_files(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     return "\n\n".join(parts)
 
 
-def save_answer(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
-    text = re.sub(r"\n*[*_]?Demo model, offline: .*$", "", desk.last_answer(), flags=re.S).strip()
-    if not text:
-        raise CannotDo("There is no answer yet to save.")
-    path = yield from _place_for(desk, ask, "notes.md")
-    if ask.has(r"\bthe list\b|\bthem\b|\bthose\b") and re.search(r"^- ", text, re.M):
-        text = "\n".join(line for line in text.split("\n") if line.startswith("- "))
-    if ask.has(r"\blist\b|\bthem\b|\bthose\b") or ending(path) != "md" or "| file | line | text |" in text:
-        text = plain_text(text, listed=ending(path) == "md")
-    yield from moves.write(desk, path, text + "\n", f"Writing the last answer to {code(path)}.")
-    return f"Saved the last answer in {link(path)}, {count(text.count(chr(10)) + 1, 'line')}."
-
-
-def plain_text(answer: str, *, listed: bool) -> str:
-    """An answer without its Markdown: hits as "path:line: text", one a line, as a list for a Markdown file."""
-    lines: list[str] = []
-    path = ""
-    rows = [line for line in answer.split("\n") if line.startswith("|")]
-    hits = bool(rows) and [c.strip() for c in rows[0].strip("|").split("|")] == ["file", "line", "text"]
-    for line in rows[2:] if hits else answer.split("\n"):
-        if line.startswith(("| ---", "|---")):
-            continue
-        bare = re.sub(r"\[(`+)(.+?)\1\]\([^)]*\)", r"\2", line)
-        if line.startswith("|"):
-            cells = [
-                re.sub(r"^(`+) ?(.*?) ?\1$", r"\2", c.strip()).replace("\\|", "|")
-                for c in re.split(r"(?<!\\)\|", bare.strip())[1:-1]
-            ]
-            if hits:
-                path = re.sub(r" \(\d+\)$", "", cells[0]) or path
-                lines.append(f"{'- ' if listed else ''}{path}:{cells[1]}: {cells[2]}")
-                continue
-            bare = "\t".join(cells)
-        bare = re.sub(r"\*\*(.+?)\*\*", r"\1", bare)
-        bare = re.sub(r"(?<!`)`([^`]+)`(?!`)", r"\1", bare)
-        if not line.startswith("```"):
-            lines.append(bare if listed else re.sub(r"^[-*] ", "", bare))
-    return "\n".join(lines).strip()
-
-
 _MAKE = r"(?:create|make|write|generate|add|build|give me|produce|set up|touch|new|i (?:want|need)|code|program|implement|develop|prepare|overwrite|put|draft|initiali[sz]e|save)"
 _SCRIPT = r"(?:script|program|app|application|function|code|tool|example|snippet|game|class|algorithm|utility|cli|file|module|page|server|method|test|tests|unit test|command.line \w+)"
 _TEMPLATE = "|".join(p.words for p in PROGRAMS)
 _FILE_WORDS = r"(?:readme|\.?gitignore|licen[sc]e|dockerfile|makefile|pyproject(?:\.toml)?|changelog|(?:\w+ )?(?:file|page|document|script|skeleton|website|webpage|stylesheet|style sheet|template))"
 
 RULES: list[Rule] = [
-    rule(rf"(?:save|store|write|put|dump|export|copy)\b (?:me )?(?:it|that|this|them|the (?:last |previous |above )?(?:answer|result|results|summary|output|list|table|report|findings)|your (?:answer|summary|findings)|those)(?: (?:down|all))? (?:to|in|into|as|under)\b.*(?:{P}|file).*", save_answer),
-    rule(rf"{_MAKE}\b(?: me| us)? (?:an? |the |some |another |new |empty |few |two |three |(?:sub))*(?:folders?|directory|directories|dirs?|subfolders?)\b(?: structure)?(?: with)?(?: called| named| for|:)? ?(?P<names>.+)$", create_folder),
-    rule(rf"(?:mkdir(?: -p)?|{_MAKE} (?:an? |the )?(?=(?:‹p\d+›|[\w-]+) (?:folder|directory)$)) ?(?P<names>.+)$", create_folder),
     rule(rf"{_MAKE}\b(?!.*\bto ‹p\d+›).*?\bhello,? ?-?world\b(?!‹).*", hello_world),
     rule(rf"hello,? ?world (?:in|program|script|using).*|(?:an? )?{_LANGUAGE_WORDS} hello world.*", hello_world),
     rule(rf"{_MAKE}\b.*\b(?:unit ?tests?|tests?|test (?:file|case|suite|skeleton)s?|pytest)\b.*\b(?:for|of)\b.*(?:{P}|\bit\b|that file|this file).*", create_tests),

@@ -167,7 +167,7 @@ def _today(desk: Desk, ask: Ask) -> Move[date | None]:
 def _best(readings: list[Reading], ask: Ask) -> Reading | None:
     """The reading that leaves least over; of equal ones the one that knows most, and the plain table before a joined one."""
     named = any(is_table(p) for p in ask.paths)
-    fitting = [r for r in readings if _anchored(r, named=named)]
+    fitting = [r for r in readings if _anchored(r, ask, named=named)]
     if not fitting:
         return None
     who = ask.has(r"\bwho\b")
@@ -177,6 +177,7 @@ def _best(readings: list[Reading], ask: Ask) -> Reading | None:
             len(r.unknown) + r.lost,
             who and r.sheet.persons() is None,
             _shows_a_reference(r),
+            any(column.counts for column in r.sheet.columns),
             not r.named_rows,
             -r.weight,
             len(r.sheet.joined),
@@ -192,7 +193,7 @@ def _shows_a_reference(reading: Reading) -> bool:
     return any(n is not None and reading.sheet.columns[n].reference for n in used)
 
 
-def _anchored(reading: Reading, *, named: bool) -> bool:
+def _anchored(reading: Reading, ask: Ask, *, named: bool) -> bool:
     """Whether a question is about this table: a condition or a computation, with its rows, columns or values named."""
     query = reading.query
     does = bool(
@@ -202,7 +203,12 @@ def _anchored(reading: Reading, *, named: bool) -> bool:
     )
     if named:
         return does or bool(query.shown) or reading.named_rows
-    return (does and reading.weight >= 2) or (reading.named_rows and bool(query.shown))
+    alone = ask.has(r"\b(?:everything|all|those|ones?|which|who|what)\b") and any(
+        c.test == "is" for c in query.conditions
+    )
+    return (does and (reading.weight >= 2 or (alone and not reading.unknown))) or (
+        reading.named_rows and bool(query.shown)
+    )
 
 
 def _base(desk: Desk, ask: Ask) -> Ask | None:
@@ -240,6 +246,17 @@ def _combined(ask: Ask, base: Ask, sheet: Sheet, today: date | None) -> Reading 
     )
     if not new.weight and not re.search(r"how m|count|list|show", ask.text, re.I):
         return None
+    if (
+        adds
+        and not new.query.conditions
+        and new.query.shown
+        and not new.unknown
+        and new.query.operation in {"rows", "values"}
+    ):
+        # "And has it been paid?": the same rows, and what is asked of them.
+        query = replace(old.query)
+        query.shown = list(dict.fromkeys([*old.query.shown, *new.query.shown]))
+        return Reading(sheet, query, [], old.weight + new.weight, True, old.named_rows, False, new.relative)
     replaced = {(c.column) for c in new.query.conditions}
     kept = [
         c

@@ -9,7 +9,7 @@ from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
 from sessions_app.agent.providers.demo.jobs.overview import manifest_facts
 from sessions_app.agent.providers.demo.moves import Move
 from sessions_app.agent.providers.demo.outlines import outline
-from sessions_app.agent.providers.demo.phrases import Ask
+from sessions_app.agent.providers.demo.phrases import Ask, P, Q
 from sessions_app.agent.providers.demo.script import CannotDo, Json, Script
 from sessions_app.agent.providers.demo.writing import code, count, ending, fence, head, language, link
 
@@ -134,7 +134,54 @@ def draft(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     return f"Wrote {link(path)} from what stands in the folder; what only you know is left to you.\n\n{fence(shown, 'md')}{tail}"
 
 
+def told_file(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
+    """A new file with the text or the title that the request gives."""
+    path, given = ask.plain(match.group("file")), ask.plain(match.group("text"))
+    if (yield from moves.exists(desk, path, f"Is {code(path)} free?")):
+        raise CannotDo(f"{link(path)} exists already and was left as it is.")
+    titled = re.search(r"\b(?:title|titled|heading)\b", match.group(), re.I) is not None
+    text = given.replace("\\n", "\n")
+    if titled and ending(path) in {"md", "markdown", ""}:
+        text = f"# {given}\n"
+    elif titled and ending(path) not in {"txt", "rst"}:
+        raise CannotDo(
+            f"Not written: a title is possible for text and Markdown files; {code(path)} is neither."
+        )
+    # Beside files of the same kind of name, in their folder.
+    every = yield from moves.every_path(desk)
+    kin = [
+        p
+        for p in every
+        if "/" not in path
+        and "/" in p
+        and re.sub(r"\d+", "", p.rsplit("/", 1)[-1]) == re.sub(r"\d+", "", path)
+        and re.search(r"\d", path)
+    ]
+    if kin:
+        path = f"{kin[0].rpartition('/')[0]}/{path}"
+    yield from moves.write(desk, path, text if text.endswith("\n") else text + "\n", f"Writing {code(path)}.")
+    return f"Wrote {link(path)}:\n\n{fence(text, ending(path))}"
+
+
+_ROBOTS = {"allow": "User-agent: *\nAllow: /\n", "disallow": "User-agent: *\nDisallow: /\n"}
+
+
+def robots(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
+    """A robots.txt that lets everything in or keeps everything out."""
+    if (yield from moves.exists(desk, "robots.txt", "Is `robots.txt` free?")):
+        raise CannotDo(f"{link('robots.txt')} exists already and was left as it is.")
+    text = _ROBOTS[
+        "disallow" if ask.has(r"\b(?:disallow|block|forbid|deny|no|nothing|keep)\w*\b") else "allow"
+    ]
+    yield from moves.write(desk, "robots.txt", text, "Writing `robots.txt`.")
+    return f"Wrote {link('robots.txt')}:\n\n{fence(text)}"
+
+
+_NEW = r"(?:create|make|write|add|start|save|put|draft)\b(?: me| us)?(?: up)? (?:an? |the |my |new |short |small |little |quick |simple |another |text |markdown )*"
+
 RULES: list[Rule] = [
+    rule(rf"{_NEW}(?:[\w-]+ ){{0,3}}?(?:file )?(?:called |named )?(?P<file>{P}) (?:saying|that says|which says|with the (?:following )?(?:text|content|words?|line|sentence|note|message|title|heading)|titled|containing|reading|with)(?: the (?:text|title|heading))?:? (?P<text>{Q})$", told_file, lambda ask: len(ask.paths) == 1 and len(ask.quotes) == 1 and not ask.quotes[0].startswith("that ") and not ask.has(r"\b(?:tag|link|comment|button|image|row|column|key|line to|to the|in the|existing)\b") and ending(ask.paths[0]) in {"md", "txt", "rst", "log", ""}),
+    rule(r"(?:create|make|write|add|generate)\b (?:an? |the |me )*(?:file )?(?:‹p\d+›|robots\.txt)(?: file)?(?: (?:that |which |to |for )?.*\b(?:allow|disallow|block|forbid|deny|let|search engines?|crawlers?|robots|bots)\w*\b.*)?$", robots, lambda ask: any(p.lower() == "robots.txt" for p in ask.paths) and not ask.quotes),
     rule(
         r"(?:create|make|add|write|generate|draft|prepare|start|set up|i (?:need|want)|give me)\b(?: me| us)? (?:an? |the |some |new |basic |simple |short |good |first |draft of (?:an? )?)*(?:contributing(?: guide(?:lines?)?| file| document)?|contribution guide(?:lines)?|contributor guide|readme|‹p\d+›)(?: file| document)?(?: (?:for|of|about|to|in|here)\b(?: (?:this|the|my|our|new|whole|it|contributors|project|folder|repo|repository|package|code|us))*)?$",
         draft,

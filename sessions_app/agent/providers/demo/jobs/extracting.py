@@ -7,7 +7,7 @@ import re
 from sessions_app.agent.providers.demo import moves
 from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
 from sessions_app.agent.providers.demo.phrases import Ask, P
-from sessions_app.agent.providers.demo.places import phrases
+from sessions_app.agent.providers.demo.places import matching, phrases
 from sessions_app.agent.providers.demo.script import CannotDo, Script
 from sessions_app.agent.providers.demo.writing import bullets, code, count, ending, fence, link
 
@@ -43,11 +43,13 @@ def extract(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     ):
         paths = yield from moves.every_path(desk, "Looking which files are meant.")
         found = phrases(f"in {place}", paths)
-        if not found:
+        if not found and (said := matching(re.findall(r"[^\W_]+", place), paths)):
+            scope = said
+        elif not found:
             raise CannotDo(
                 f"Not done: no file or folder here is called {code(place)}. Name it with its path."
             )
-        scope = [p for phrase in found for p in phrase.paths]
+        scope = scope or [p for phrase in found for p in phrase.paths]
     hits = []
     for path in scope or ["."]:
         hits += yield from moves.search(
@@ -94,7 +96,7 @@ _ANY = "|".join(k[0] for k in _KINDS)
 
 RULES: list[Rule] = [
     rule(
-        rf"(?:extract|pull(?: out)?|collect|find|get|list|show|give|gather|grab|fetch|copy|print|what|which|pick out|harvest|save|write|put)\b(?: me| us)?(?: out)?(?: are)?(?: all| every| any| the| of| a list)*(?: different| unique| distinct)? (?P<kind>{_ANY})(?: (?:that )?(?:are |is |stand |appear |occur |mentioned |used |found |contained |there )*)?(?:(?: out)?(?: of| from| in| inside| across)(?: the| my| our| all| both)* (?P<place>[^‹]+?|{P}(?:,? and {P}|, {P})*)(?: files?| folder| pages?)?)?(?:,? (?:and )?(?:save|write|put|store|export)?(?: it| them)? ?(?:to|into|in|as)\b.*{P})?(?: here)?$",
+        rf"(?:extract|pull(?: out)?|collect|find|get|list|show|give|gather|grab|fetch|copy|print|what|which|pick out|harvest|save|write|put)\b(?: me| us)?(?: out)?(?:'s| are| is)?(?: all| every| any| the| of| a list)*(?: different| unique| distinct)? (?P<kind>{_ANY})(?: (?:that )?(?:are |is |stand |appear |occur |mentioned |used |found |contained |there )*)?(?:(?: out)?(?: of| from| in| on| inside| across)(?: the| my| our| all| both)* (?P<place>[^‹]+?|{P}(?:,? and {P}|, {P})*)(?: files?| folder| pages?)?)?(?:,? (?:and )?(?:save|write|put|store|export)?(?: it| them)? ?(?:to|into|in|as)\b.*{P})?(?: here)?$",
         extract,
         lambda ask: not ask.has(r"\b(?:broken|dead|check|with|without|where|whose|who|missing)\b") and not any(p.endswith(".csv") for p in ask.paths[:1]),
     ),

@@ -113,6 +113,16 @@ def difference(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
     last = not ask.has(r"\bsince\b") and ask.has(
         r"\blast commit|\blatest commit|\bprevious commit|\blast version|\bhead~|\bmost recent commit"
     )
+    first = ask.has(r"\bsince (?:the )?(?:first|initial|very first) commit|\bsince the (?:beginning|start)\b")
+    if first:
+        outcome = yield from git(
+            desk,
+            f"git diff --stat $(git rev-list --max-parents=0 HEAD | tail -1) HEAD{path}",
+            "Comparing with the first commit.",
+        )
+        return (
+            f"Since the first commit:\n\n{fence(moves.output(outcome).strip() or 'no file differs', 'diff')}"
+        )
     command = (
         f"git show --stat --patch --format='%h %s' HEAD{path}"
         if last

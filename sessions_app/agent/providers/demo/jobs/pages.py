@@ -252,16 +252,95 @@ def _title(path: str) -> str:
     return re.sub(r"[_-]+", " ", path.rsplit("/", 1)[-1].rsplit(".", 1)[0]).capitalize()
 
 
+def images_without_text(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
+    """Images of the pages that have no alt text."""
+    every = yield from moves.every_path(desk, "Looking for pages.")
+    files = [p for p in ask.paths if ending(p) in {"html", "htm"}] or [
+        p for p in every if ending(p) in {"html", "htm"}
+    ]
+    rows, seen = [], 0
+    for path in files[:_MOST_FILES]:
+        text = yield from moves.reach(desk, path)
+        for found in re.finditer(r"(?is)<img\b[^>]*>", text.text):
+            seen += 1
+            if not re.search(r"\balt\s*=\s*[\"'][^\"']+[\"']", found.group(), re.I):
+                rows.append(
+                    (link(text.path, text.text.count("\n", 0, found.start()) + 1), code(found.group()[:100]))
+                )
+    if not rows:
+        return f"{count(seen, 'image')} in {count(len(files), 'page')}; none lacks an alt text."
+    return f"{len(rows)} of {count(seen, 'image')} in {count(len(files), 'page')} {'has' if len(rows) == 1 else 'have'} no alt text:\n\n{table(('where', 'image'), rows)}"
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
+
+
+def add_link(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
+    """A link beside the last one of a page."""
+    target, page = ask.plain(match.group("target")), ask.plain(match.group("page"))
+    text = yield from moves.full(desk, page)
+    if ending(text.path) not in {"html", "htm", "md"}:
+        raise CannotDo(f"Links can be added to HTML and Markdown files; {link(text.path)} is neither.")
+    shown = next((q for q in ask.quotes if q != target), "") or _title(target)
+    if re.search(rf"(?:href=[\"']|\]\(){re.escape(target)}", text.text):
+        return f"{link(text.path)} has a link to {code(target)} already; nothing changed."
+    lines = list(text.lines)
+    if ending(text.path) == "md":
+        lines.append(f"[{shown}]({target})")
+        place = len(lines) - 1
+    else:
+        anchors = [
+            n for n, line in enumerate(lines) if re.match(r"\s*(?:<li>)?<a\b.*</a>(?:</li>)?\s*$", line, re.I)
+        ]
+        closing = next((n for n, line in enumerate(lines) if "</body>" in line.lower()), None)
+        if not anchors and closing is None:
+            raise CannotDo(f"Not added: {link(text.path)} has no {code('</body>')} to put it before.")
+        place = anchors[-1] + 1 if anchors else closing or 0
+        tag = f'<a href="{escape(target, quote=True)}">{escape(shown)}</a>'
+        if anchors and "<li>" in lines[anchors[-1]].lower():
+            tag = f"<li>{tag}</li>"
+        lines.insert(place, (_indent(lines[anchors[-1]]) if anchors else "  ") + tag)
+    yield from put_lines(desk, text, lines)
+    return f"Added {code(lines[place].strip())} to {link(text.path, place + 1)}."
+
+
+def add_meta(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
+    """A meta tag in the head of a page."""
+    text = yield from moves.full(desk, desk.file_of(ask))
+    name, value = match.group("name").lower(), next(iter(ask.quotes), "")
+    tag = f'<meta name="{name}" content="{escape(value, quote=True)}">'
+    lines = list(text.lines)
+    old = next(
+        (n for n, line in enumerate(lines) if re.search(rf"<meta\b[^>]*name=[\"']{name}[\"']", line, re.I)),
+        None,
+    )
+    place = next((n for n, line in enumerate(lines) if re.search(r"</?title\b", line, re.I)), None)
+    if old is not None:
+        lines[old] = _indent(lines[old]) + tag
+    elif place is not None:
+        lines.insert(place + 1, _indent(lines[place]) + tag)
+    else:
+        raise CannotDo(f"Not added: {link(text.path)} has no title line to put it beside.")
+    yield from put_lines(desk, text, lines)
+    return f"{'Changed' if old is not None else 'Added'} {code(tag)} in {link(text.path)}."
+
+
 _PART = r"(?P<part>headings?|headlines?|titles?|text|font|page|body|background|links?|buttons?|paragraphs?|footer|header|menu|navigation|tables?|lists?|h[1-6])"
 _WHAT = r"(?P<what>(?:background |text |font )?(?:colou?rs?|size|family)|margin|padding|width|border|background|font)"
 
 RULES: list[Rule] = [
+    rule(r"(?:find|list|show(?: me)?|which|what|are there|check)\b.*\b(?:images?|pictures?|imgs?)\b.*\b(?:without|no|missing|lack\w*|don't|doesn't|not)\b.*\b(?:alt|description|text)\w*\b.*|.*\bmissing alt\b.*", images_without_text),
+    rule(rf"(?:add|put|insert|create|make)\b (?:an? |the |another |new )*link (?:to|for) (?:the )?(?P<target>{P}|{Q})(?: (?:called|named|with the text|saying) {Q})? (?:in|into|to|on|at the (?:end|bottom) of) (?:the )?(?P<page>{P})(?: (?:called|named|with the text|saying) {Q})?$", add_link),
+    rule(rf"(?:add|put|insert|set|create|change)\b (?:an? |the |new )*(?:meta )?(?P<name>description|author|keywords|viewport|robots)(?: meta)?(?: tag)?\b.*(?:{P}|\bit\b).*{Q}.*", add_meta, lambda ask: ask.has(r"\bmeta\b|\btag\b") and any(ending(p) == "html" for p in ask.paths)),
+    rule(r"(?:count|how many)\b.*\blinks?\b.*", check_all_links),
+    rule(r"(?:make|turn|set)\b (?:the |all )*(?P<part>headings?|headlines?|titles?|text|font|page|body|background|links?|buttons?|paragraphs?|footer|header|menu|tables?)'?s?(?: (?P<what>colou?r|background))? (?P<value>(?:dark ?|light ?)?(?:red|green|blue|black|white|gr[ae]y|orange|purple|yellow|brown|pink|teal|navy)|#[0-9a-fA-F]{3,6})$", change_style),
     rule(rf"(?:check|find|list|show|test|verify|are there|which|what|do|is|look for|tell me|report)\b.*\b(?:broken|dead|missing|wrong) (?:links?|references?|images?)\b.*|(?:check|test|verify|list)\b(?: me)?(?: all| the| every| my| our| internal)* (?:links?|hyperlinks)\b(?: (?:in|of|on|for|from))?(?: (?:the|this|my|our|all|whole|{P}))*(?: ?(?:site|website|pages?|folder|project|files|html files))*(?:,? and .*(?:broken|work|lead|missing|dead|exist).*)?$|(?:do|are|which|what) (?:all |any |the |my |of )*links?\b.*\b(?:work|broken|dead|valid|go|lead|fail)\b.*", check_all_links, lambda ask: not ask.paths or any(ending(p) in {"html", "htm", "md"} or "." not in p for p in ask.paths)),
     rule(rf"(?:change|set|make|turn|update|switch)\b (?:the )?(?:{_PART}'?s? )?{_WHAT}(?: (?:of|for|on) (?:the |all )*(?P<part2>[\w.#-]+))?(?: (?:in|on) (?:the )?(?:{P}|site|page|website|css|stylesheet))? (?:to|into|=|as) (?:be )?(?P<value>‹q\d+›|[^‹]+?)(?: (?:in|on) (?:the )?(?:{P}|site|page|website|css|stylesheet))?$", change_style, lambda ask: ask.has(r"\b(?:colou?r|font|background|margin|padding|width|border|size)\b") and not ask.has(r"\b(?:column|row|constant|variable|max|limit|batch|cache)\b")),
     rule(rf"(?:make|turn)\b (?:the )?{_PART} (?P<what2>)(?P<value>(?:dark ?|light ?)?(?:red|green|blue|black|white|gr[ae]y|orange|purple|yellow|brown|pink|teal|navy)|#[0-9a-f]{{3,6}})$", change_style),
     rule(rf"(?:what|which|tell me|show(?: me)?)(?:'s| is| are)?(?: the)? {_WHAT}(?: (?:is|are|has|have|do|does|of|for))* (?:the |our |my )*{_PART}(?: in)?(?: .*)?$", tell_style),
     rule(rf"(?:add|put|set|give|insert|write|change)\b.*\balt(?:ernative)?[- ]?(?:text|attribute|tag)?s?\b.*{Q}.*(?:{P}|\bit\b).*|(?:give|describe) the image in {P} .*{Q}.*", image_texts),
-    rule(r"(?:what|list|show(?: me)?|give me|which)\b(?: are| is)?(?: all)?(?: the)? (?:titles?|page titles?|headlines?) (?:of|on|for|does|do)\b.*\bpages?\b.*|(?:list|show(?: me)?)(?: all)?(?: the)? pages? (?:with|and) (?:their )?titles?.*", titles),
+    rule(r"(?:what|list|show(?: me)?|give me|which)\b(?:'s| are| is)?(?: all)?(?: the)? (?:titles?|page titles?|headlines?) (?:of|on|for|does|do)\b.*\bpages?\b.*|(?:list|show(?: me)?)(?: all)?(?: the)? pages? (?:with|and) (?:their )?titles?.*", titles),
     rule(rf"(?:create|make|add|write|build|generate|set up|i (?:need|want))\b(?: me| us)? (?:an? |another |the |new |simple |empty |small |basic )*(?P<name>[\w -]{{1,30}}?) ?(?:html |web)?page(?: (?:called|named) {P})?(?: (?:like|similar to|based on|in the style of|that looks like|with the same (?:style|layout|look|head) as) (?:the )?(?:{P}|others?|rest|other pages|existing ones?|[\w ]+))?(?: (?:titled|with the title) {Q})?$", new_page, lambda ask: ask.has(r"\b(?:404|about|contact|impressum|imprint|faq|error|not found|home|news|team|gallery|privacy|terms|jobs|events|menu|shop|price|opening|blog|landing|page (?:like|called|named|similar|based))")),
     rule(rf"(?:create|make|add|write|build|generate)\b(?: me| us)? (?:an? |another |the |new |simple |empty )*(?P<name>)(?:page |file )?{P}(?: page| file)?,? (?:like|similar to|based on|in the style of|that looks like|with the same (?:style|layout|look|head) as) (?:the )?(?:{P}|others?|rest|other pages)$", new_page, lambda ask: any(ending(p) in {"html", "htm"} for p in ask.paths[:1])),
 ]  # fmt: skip

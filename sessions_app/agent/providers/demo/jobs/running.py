@@ -415,6 +415,7 @@ _STARTS = (
 RULES: list[Rule] = [
     rule(r"(?:run|start|launch|execute)\b (?:the |this |my |our )*(?:main (?:script|program|file|module|app)|programs?|project|app|application|main)(?: and .*)?$", run_main),
     rule(r"(?:create|make|set ?up|add|prepare)\b(?: me)? (?:an? |the )?(?:new |python )*(?:virtual ?env(?:ironment)?|venv)\b.*", make_environment),
+    rule(r"(?:explain|describe|show(?: me)?|tell me about|what(?:'s| is)|why (?:is|does|do|are))\b.*\b(?:errors?|failures?|problems?|fail\w*|red|broken|wrong)\b.*\btests?\b.*|(?:explain|describe|show(?: me)?|what(?:'s| is)|why (?:is|does|do|are))\b.*\btests?\b.*\b(?:errors?|failures?|fail\w*|red|broken|wrong)\b.*", run_tests, lambda ask: not ask.paths),
     rule(rf"{_RUN}\b (?:me )?(?:all |the |all the |this |my |our |its |these |unit |full |whole |project'?s? |python |available |existing )*(?:tests?|test suites?|specs|unit tests?|test cases?|pytest|tests? (?:in|from|of) .*)\b(?! (?:file|script) ‹p).*", run_tests),
     rule(r"(?:do|are|is|will) (?:the |all |all the |my |our |there )*(?:unit )?(?:tests?|test suite|any failing tests|build)(?: all)? (?:pass|passing|green|ok|work|succeed|fail|failing|broken|red|run).*|(?:which|what) tests? (?:fails?|are failing|is failing|break)s?.*|are there (?:any )?(?:failing|broken) tests.*|check (?:if|whether|that) (?:the |all |all the )*tests? .*|(?:show|find|explain|what is|what's)\b.*\b(?:first |failing |test )(?:failure|failing test|test failure|failing)s?.*|run pytest$|test (?:everything|the (?:code|project|app))$|verify (?:that )?(?:the )?tests.*|why (?:do|does|is|are|did)\b.*\btest(?:s|_\w+)?\b.*\b(?:fail|failing|failed|broken|red)\b.*", run_tests),
     rule(rf"(?:check|validate|verify|lint|are there|is|find|does|test|look for|compile)\b.*\b(?:syntax|compiles?|parse[sd]?|valid (?:python|javascript|code))\b.*|(?:compile) (?:the |all )*(?:{P}|python files?|code).*", check_syntax),
@@ -424,6 +425,6 @@ RULES: list[Rule] = [
     rule(rf"(?:run|execute|exec|invoke|launch|try) (?P<command>(?:{_FIRST})(?![\w-]*›)(?:\s.*)?)$", run_given),
     rule(rf"(?:run|execute|exec|invoke|launch|start|try(?: out)?|test|rerun|re-run|call|use)\b (?:me )?(?:the |this |that |my |our |new |generated |created )*(?:file |script |program |code |python |it with |module |it |with )*(?:called |named )?(?:{P}|\bit\b|that|this|the (?:script|file|program|code)|script|program|code|file|them)?(?: (?:with|on|using|again|please|in|now|for|to see|and see|from|once|to check|through|via)\b.*)?$", run_file),
     rule(r"\$ ?(?P<command>.+)$", run_given),
-    rule(rf"(?P<command>(?:{_RAW})(?: (?!me\b|the\b|all\b|for\b|a\b).*)?)$", run_given),
-    rule(r"(?P<command>(?:node|python|python3|make|go|cp|mv|rm|echo|head|tail|tree|date|which|file|diff|sort|touch|env|id|cal|find(?= [./-])|grep(?= -)|rg(?= -)) (?:-{1,2}\w.*|‹[pq]\d+›(?: ‹[pq]\d+›)*|\S+ ‹[pq]\d+›.*|\. .*))$", run_given),
+    rule(rf"(?P<command>(?:{_RAW})(?: (?!me\b|the\b|all\b|for\b|an?\b|it\b|my\b|some\b|new\b|this\b|every\b|sure\b).*)?)$", run_given),
+    rule(r"(?!make (?:an?|the|my|it|all|me|some|new|this|every|sure)\b)(?P<command>(?:node|python|python3|make|go|cp|mv|rm|echo|head|tail|tree|date|which|file|diff|sort|touch|env|id|cal|find(?= [./-])|grep(?= -)|rg(?= -)) (?:-{1,2}\w.*|‹[pq]\d+›(?: ‹[pq]\d+›)*|\S+ ‹[pq]\d+›.*|\. .*))$", run_given),
 ]  # fmt: skip

@@ -184,6 +184,7 @@ def summarise_files(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
 
 
 def _several(desk: Desk, names: list[str]) -> Move[str]:
+    desk.styled = True
     lines = []
     for name in names:
         text = yield from moves.reach(desk, name)

@@ -123,13 +123,31 @@ class Asking(Grammar):
             return
         self.query.operation, self.query.column = operation, column
 
+    def told(self) -> None:
+        """What is to be told of the rows, not what they are chosen by: "how old is Henrik", "and has it been paid"."""
+        while found := self.take(
+            rf"\b(?:and |, )?(?:has|have|is|are|was|were|does|do|did) (?:it|they|he|she|this|that)(?: (?:already|been|also|yet|have|has|still))* ({K})"
+        ):
+            self.query.shown.append(self.column(found.group(1)))
+        if found := self.take(r"\bhow (?!many\b|much\b)([^\W\d_]+) (?=is\b|are\b|was\b|were\b|does\b)"):
+            adjective, kind = degree(found.group(1))
+            column = self.role(ADJECTIVES[adjective][0], found.start()) if adjective and not kind else None
+            if column is None:
+                self.failed.append(found.group(1))
+            else:
+                self.query.shown.append(column)
+                self.measured = True
+
     def projection(self) -> None:
         query = self.query
         left = [self.column(m.group()) for m in re.finditer(K, self.text)]
         while self.take(K):
             pass
         tested = {c.column for c in query.conditions}
-        query.shown = [n for n in dict.fromkeys(left) if n not in tested or len(set(left)) > 1]
+        told = list(query.shown)
+        query.shown = [
+            n for n in dict.fromkeys([*told, *left]) if n in told or n not in tested or len(set(left)) > 1
+        ]
         if query.operation in {"rows", "values"} and query.group is None:
             if query.operation == "values" and not query.shown:
                 self.failed.append("different")

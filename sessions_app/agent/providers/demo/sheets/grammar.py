@@ -21,6 +21,7 @@ class Grammar:
         self.measured = False
         self.weight = 0
         self.superlative = ""
+        self.plain_extreme = False  # "the most", not "the cheapest"
         self.money = False
         self.counted: int | None = None  # the column whose numbers "how many" adds up
         self.asks_who = re.search(r"\bwho(?:se|m)?\b", found.text) is not None

@@ -273,50 +273,59 @@ def _numbers(text: str, found: Marked) -> str:
 
 
 def _columns(sheet: Sheet, text: str, found: Marked) -> str:
-    def put(number: int, *, opposite: bool = False) -> str:
-        found.columns.append(number)
-        if opposite:
-            found.opposite.add(len(found.columns) - 1)
-        return f"‹k{len(found.columns) - 1}›"
-
     # Whole headings of several words first.
     for number, column in sorted(enumerate(sheet.columns), key=lambda c: -len(c[1].words)):
         if len(column.words) > 1:
             text = _put(
                 rf"(?<![\w‹-]){r'[ _-]'.join(re.escape(w) for w in column.words)}(?![\w›-])",
                 text,
-                partial(put, number),
+                partial(_column, found, number),
             )
+    return re.sub(
+        r"(?<![\w‹@.-])[^\W\d_][\w'-]*(?![\w›@])",
+        lambda m: _word(sheet, found, m.group(), text[: m.start()]),
+        text,
+    )
 
-    def word(match: re.Match[str]) -> str:
-        said = match.group()
-        before = text[: match.start()]
-        grouped = re.search(r"\b(?:which|what|per|by|each|every) $", before) is not None
-        if _noun(sheet, said) and (
-            (singular(said) in sheet.extra_nouns and not grouped)
-            or not any(said == w for c in sheet.columns for w in c.words if not c.is_key)
-        ):
-            found.nouns += 1
-            return "‹t0›"
-        if said in {"total", "totals", "sum", "average"} and not re.search(
-            r"(?:\b(?:by|and|the row|with)|,) $", before
-        ):
-            return said
-        exact = _column_for(sheet, said)
-        if exact is not None:
-            return put(exact)
-        if _noun(sheet, said):
-            found.nouns += 1
-            return "‹t0›"
-        bare = re.sub(r"^(?:un|non|not|in)-?", "", said)
-        opposite = _column_for(sheet, bare) if bare != said and len(bare) > 3 else None
-        if opposite is None and said in OPPOSITES:
-            opposite = _column_for(sheet, OPPOSITES[said])
-        if opposite is not None and sheet.columns[opposite].kind in {"truth", "date"}:
-            return put(opposite, opposite=True)
+
+def _column(found: Marked, number: int, *, opposite: bool = False) -> str:
+    found.columns.append(number)
+    if opposite:
+        found.opposite.add(len(found.columns) - 1)
+    return f"‹k{len(found.columns) - 1}›"
+
+
+def _word(sheet: Sheet, found: Marked, said: str, before: str) -> str:
+    """One word as what the table knows it for: a column, its opposite, a name of the rows, or simply the word."""
+    grouped = re.search(r"\b(?:which|what|per|by|each|every) $", before) is not None
+    if re.search(r"\b(?:never|not|without|no|any) (?:[^\W\d_]+ )?$", before):
+        counting = next(
+            (n for n, c in enumerate(sheet.columns) if c.counts and any(alike(said, w) for w in c.words)),
+            None,
+        )
+        if counting is not None:
+            return _column(found, counting)
+    own = any(said == w for c in sheet.columns for w in c.words if not c.is_key)
+    if _noun(sheet, said) and ((singular(said) in sheet.extra_nouns and not grouped) or not own):
+        found.nouns += 1
+        return "‹t0›"
+    if said in {"total", "totals", "sum", "average"} and not re.search(
+        r"(?:\b(?:by|and|the row|with)|,) $", before
+    ):
         return said
-
-    return re.sub(r"(?<![\w‹@.-])[^\W\d_][\w'-]*(?![\w›@])", word, text)
+    exact = _column_for(sheet, said)
+    if exact is not None:
+        return _column(found, exact)
+    if _noun(sheet, said):
+        found.nouns += 1
+        return "‹t0›"
+    bare = re.sub(r"^(?:un|non|not|in)-?", "", said)
+    opposite = _column_for(sheet, bare) if bare != said and len(bare) > 3 else None
+    if opposite is None and said in OPPOSITES:
+        opposite = _column_for(sheet, OPPOSITES[said])
+    if opposite is not None and sheet.columns[opposite].kind in {"truth", "date"}:
+        return _column(found, opposite, opposite=True)
+    return said
 
 
 def _column_for(sheet: Sheet, word: str) -> int | None:

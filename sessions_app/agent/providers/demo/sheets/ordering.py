@@ -6,7 +6,7 @@ import re
 
 from sessions_app.agent.providers.demo.sheets.grammar import Grammar
 from sessions_app.agent.providers.demo.sheets.marks import K, N
-from sessions_app.agent.providers.demo.sheets.words import ADJECTIVES, degree
+from sessions_app.agent.providers.demo.sheets.words import ADJECTIVES, MONEY_WORDS, degree
 
 
 class Ordering(Grammar):
@@ -20,12 +20,13 @@ class Ordering(Grammar):
             self.query.order = self.column(by.group(1))
             self.measured = True
         down = self.take(
-            r"\b(?:descending|desc|(?:highest|largest|biggest|newest|latest|most expensive|most|best|oldest|longest) (?:first|to \w+)|(?:in )?reverse(?: order)?|from (?:highest|high|largest|newest|most) to \w+|z-a)\b"
+            r"\b(?:descending|desc|(?:highest|largest|biggest|newest|latest|most expensive|most|best|oldest|longest) to \w+|(?:in )?reverse(?: order)?|from (?:highest|high|largest|newest|most) to \w+|z-a)\b"
         )
         self.take(
-            r"\b(?:ascending|asc|(?:lowest|smallest|cheapest|earliest|least|youngest|shortest) (?:first|to \w+)|from (?:lowest|low|smallest|oldest|least) to \w+|a-z)\b"
+            r"\b(?:ascending|asc|(?:lowest|smallest|cheapest|earliest|least|youngest|shortest) to \w+|from (?:lowest|low|smallest|oldest|least) to \w+|a-z)\b"
         )
         self.query.descending = down is not None
+        self._first()
         if self.take(r"\b(?:alphabetical(?:ly| order)?|by (?:the )?alphabet)\b") and self.query.order is None:
             self.query.order = self.sheet.title()
             self.measured = True
@@ -33,6 +34,26 @@ class Ordering(Grammar):
         if newest:
             self.query.order = self.role("time", None)
             self.measured = True
+
+    def _first(self) -> None:
+        """ "cheapest first": an order by what the adjective speaks of, when none is named."""
+        for word in list(re.finditer(r"(?<![^\W_])(?:most |least )?([^\W\d_]+) first\b", self.text)):
+            adjective, kind = degree(word.group(1))
+            if not adjective or (kind != "superlative" and " " not in word.group().removesuffix(" first")):
+                continue
+            role, high = ADJECTIVES[adjective]
+            if word.group().startswith("least"):
+                high = not high
+            self.take(re.escape(word.group()))
+            if self.query.order is None:
+                self.query.order = self.role(role, word.start())
+                self.measured = True
+            if self.query.order is None:
+                self.failed.append(word.group())
+                return
+            dated = self.sheet.columns[self.query.order].kind == "date" and adjective in {"old", "young"}
+            self.query.descending = high != dated
+            return
 
     def limits(self) -> None:
         """ "top 3", "the two cheapest", "the most expensive"."""
@@ -85,6 +106,12 @@ class Ordering(Grammar):
         plain = adjective in {"much", "little"}
         if column is None and not (plain and (near or re.match(r" ‹t", self.text[end:]))):
             column = self.role(ADJECTIVES[adjective][0], start)
+            if (
+                column is None
+                and adjective in {"good", "bad"}
+                and set(re.findall(r"[^\W\d_]+", self.text)) & MONEY_WORDS
+            ):
+                column = self.role("money", start)
         said = self.text[start:end]
         self.take(re.escape(said))
         if column is None and not plain:
@@ -94,6 +121,9 @@ class Ordering(Grammar):
         if kind == "date" and adjective in {"old", "young"}:
             high = not high
         self.superlative = "most" if high else "least"
+        self.plain_extreme = (
+            plain or re.search(r"\b(?:total|sum|average|mean|number of)\b", self.found.text) is not None
+        )
         self.query.limit = int(float(self._digits(count))) if count else 1
         self.query.order, self.query.descending = column, high
         self.query.column = column if kind == "number" else None
@@ -118,7 +148,7 @@ class Ordering(Grammar):
                 self.failed.append(word)
         elif self.query.order is None or self.superlative:
             which = re.search(rf"\b(?:which|what|who(?:se|m)?) (?:of the )?({K})", self.text)
-            compare = self.superlative or re.search(
+            compare = self.plain_extreme or re.search(
                 r"\b(?:more|less|higher|lower|bigger|smaller|cheaper|fewer)\b(?! than ‹n)", self.text
             )
             if which and compare and self._groups(self.column(which.group(1))):

@@ -47,13 +47,22 @@ class _Reader(Ordering, Comparing, Selecting, Asking):
     """All parts of the grammar, in their order."""
 
     def reading(self) -> Reading:
-        for part in (self.sorting, self.limits, self.grouping, self.spans, self.comparisons, self.emptiness,
+        for part in (self.told,
+            self.sorting, self.limits, self.grouping, self.spans, self.comparisons, self.emptiness,
                      self.truths, self.identities, self.excluded, self.included, self.operation, self.projection):  # fmt: skip
             part()
         return self._finished()
 
     def _finished(self) -> Reading:
         query = self.query
+        if (
+            query.limit
+            and query.order is not None
+            and re.match(r" ?(?:is|are|has|have|was|were|did|does|do)\b", self.found.text)
+        ):
+            # "Has the biggest order been paid?" chooses by size; whether it is paid is what to tell.
+            asked = [c for c in query.conditions if c.test in {"true", "empty"}]
+            query.conditions = [c for c in query.conditions if c not in asked]
         dated = (
             any(c.test in {"within", "month"} for c in query.conditions)
             or (query.order is not None and self.sheet.columns[query.order].kind == "date")

@@ -86,7 +86,11 @@ class Selecting(Grammar):
             opposite = place in self.found.opposite
             if (kind == "truth" and column != self.query.group) or (
                 (negative or opposite)
-                and (kind == "date" or any(not c for c in self.sheet.columns[column].cells))
+                and (
+                    kind == "date"
+                    or self.sheet.columns[column].counts
+                    or any(not c for c in self.sheet.columns[column].cells)
+                )
             ):
                 self.take(re.escape(found.group()))
                 self._absent(column, absent=negative != opposite)

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -36,6 +37,7 @@ class Column:
     reference: bool = False  # whether its cells only point at rows of another table
     also: tuple[str, ...] = ()  # further words that mean this column
     numbers_rows: bool = False
+    counts: bool = False  # whether it counts the rows of another table
 
     @cached_property
     def kind(self) -> str:
@@ -224,7 +226,17 @@ def joins(sheets: Sequence[Sheet]) -> list[Sheet]:
             if keys is not None:
                 left.columns[keys[0]].reference = True
                 found.append(_widened(left, right, *keys))
+                found.append(_counted(left, right, *keys))
     return found
+
+
+def _counted(left: Sheet, right: Sheet, n: int, m: int) -> Sheet:
+    """The rows of `right` with the number of rows of `left` that point at each; none is an empty cell."""
+    times = Counter(c for c in left.columns[n].cells if c)
+    noun = next((w for w in sorted(left.nouns)), "row")
+    numbers = [str(times[c]) if times[c] else "" for c in right.columns[m].cells]
+    counted = Column(f"{noun}s", numbers, noun, counts=True)
+    return Sheet(right.path, [*right.columns, counted], right.nouns, right.mark, (right, left), right.size)
 
 
 def _keys(left: Sheet, right: Sheet) -> tuple[int, int] | None:

@@ -51,10 +51,10 @@ MONEY_WORDS = word_set("spend spent spending cost costs costing pay pays paid ea
 #: Verbs that only say that a row came about; they go with a date.
 HAPPENED = word_set("placed made came come happened recorded received registered joined created issued started began begun took place ordered bought sold sent arrived arriving published entered signed added booked due dated written submitted went took visited occurred opened finished ended played taken visits coming upcoming send sends times time")  # fmt: skip
 #: They go with a column of yes and no, or one that may be empty.
-AGREED = word_set("subscribed subscribe subscribes opted agreed agree flagged get gets receive receives want wants provided given gave left filled entered yes true already been")  # fmt: skip
+AGREED = word_set("subscriber subscribers subscription subscriptions anything something ever subscribed subscribe subscribes opted agreed agree flagged get gets receive receives want wants provided given gave left filled entered yes true already been")  # fmt: skip
 #: They carry no condition.
 FILLING = word_set("""
-    a an the of in on at to for and or by with is are was were be been being do does did have has had having i me my mine we us our you your he him his she her hers
+    a an everything make makes do doing buy buys overview play plays times got the of in on at to for and or by with is are was were be been being do does did have has had having i me my mine we us our you your he him his she her hers
     it its they them their theirs this that there here what what's which who who's whose whom how please show list give get find print display tell see
     name names named called call table csv json tsv file data dataset spreadsheet row rows record records entry entries line item items thing things value values
     column columns field fields one ones all every everyone everybody anyone anybody someone each any some both people person persons folks guys those these just only
