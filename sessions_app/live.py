@@ -49,8 +49,8 @@ def session_key(session_id: int) -> str:
 
 
 def notify(session_id: int, kind: str, **facts: Any) -> None:
-    """Tell the session's viewers to look: entry(seq), leaf, queue, run(run, status), session, marks,
-    erased. Never raises."""
+    """Tell the session's viewers to look: entry(seq), aside(seq: one that can wait), leaf, queue, run(run, status),
+    session, marks, erased. Never raises."""
     pipe = _client(settings.REDIS_URL).pipeline(transaction=False)
     notice: Any = {"n": json.dumps({"kind": kind, **facts})}
     pipe.xadd(session_key(session_id), notice, maxlen=MOST_NOTICES, approximate=True)

@@ -20,6 +20,7 @@ from sessions_app.consumers.flow import Flow
 from sessions_app.consumers.page_news import (
     HEADER,
     PARTS,
+    News,
     Shown,
     find_session,
     read_news,
@@ -39,8 +40,10 @@ NOT_SIGNED_IN, WITHDRAWN, UNKNOWN, NO_HEARTBEAT, FAULT = 4401, 4403, 4404, 4408,
 # Seconds between two looks at the rows and the permission without any notice, and between two trees.
 LOOK_SECONDS = 15.0
 CALM_SECONDS = 1.0
-# How long news that change little may wait for more, so that one look tells all of them.
+# How long news may wait for more, so that one look tells all of them: those that change little, and entries (an
+# answer's is mostly followed by the end of its run).
 GATHER_SECONDS = 0.15
+GATHER_ENTRIES_SECONDS = 0.05
 MOST_RECEIVED = 4_096
 
 # notice -> parts of the page that it makes old; rows are looked at with every notice.
@@ -56,7 +59,8 @@ _PARTS_OF = {
 }
 _CALM = {"session-meta", "session-tree"}
 # About a run that the page follows already: nothing of the transcript waits for them.
-_PATIENT = {"run", "ended", "queue", "session", "command"}
+_PATIENT = {"run", "ended", "queue", "session", "aside", "command"}
+_GATHERED = _PATIENT | {"entry"}
 
 
 class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
@@ -89,7 +93,8 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.next_look = time.monotonic() + LOOK_SECONDS
         self.postponed: set[str] = set()
         self.calm_until = 0.0
-        self.gather_until: float | None = None
+        self.tell_at: float | None = None
+        self.looking: asyncio.Task[News | None] | None = None
         self.hub: StreamHub = hub_of_this_loop()
         self.viewer = Viewer(session.pk)
         self.hub.join(self.viewer)
@@ -99,8 +104,9 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def disconnect(self, code: int) -> None:
         if self.viewer:
             self.hub.leave(self.viewer)
-        if self.pump:
-            self.pump.cancel()
+        for task in (self.pump, self.looking):
+            if task:
+                task.cancel()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         message = _parsed(text_data)
@@ -146,8 +152,12 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if not self.resumed:
             return True
         while not self.flow.is_full:
-            if self._is_due() or self._wants_telling(viewer):
-                if not await self._tell(viewer):
+            if self.looking is None and (self._is_due() or self._wants_telling(viewer)):
+                if not await self._begin_to_tell(viewer):
+                    return False
+            elif self.looking is not None and self.looking.done():
+                news, self.looking = self.looking.result(), None
+                if not await self._told(viewer, news):
                     return False
             elif not await self._send_live(viewer):
                 break
@@ -158,76 +168,109 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         viewer.take_notices()
         self.shown = Shown(seq=_number(message.get("seq")), leaf=_number(message.get("leaf")))
         await self._send_json({"t": "hello", "version": _version(), "seq": self.shown.seq})
-        if not await self._look(viewer, {"queue", "run-status", "session-meta"}, first=True):
+        if self.looking:
+            self.looking.cancel()
+        self.postponed, self.looking = set(), None
+        # What is pushed from here on, or else from the end of the look on, belongs behind what the page has.
+        goes_on = self._has_missed_nothing(viewer, message)
+        news = await self._read({"queue", "run-status", "session-meta"}, first=True)
+        if not await self._told(viewer, news, first=True):
             return False
-        # No await from here on: what is pushed after this belongs behind what the page has.
-        if message.get("live") and message["live"] == self.hub.live_id(viewer):
-            viewer.stale = False
-        else:
-            viewer.need_snapshot()
+        if not goes_on:
+            self._has_missed_nothing(viewer, message)
         self.resumed = True
         viewer.something.set()
         return True
+
+    def _has_missed_nothing(self, viewer: Viewer, message: Json) -> bool:
+        """Whether the live region of the page stands where the hub does; if not, it will get all of it."""
+        viewer.need_snapshot()
+        viewer.stale = not message.get("live") or message["live"] != self.hub.live_id(viewer)
+        return not viewer.stale
 
     def _wants_telling(self, viewer: Viewer) -> bool:
         """Whether there is news, and none that can still wait for more."""
         viewer.forget_notices(self._is_known)
         if not viewer.has_notices:
+            self.tell_at = None
             return False
-        now = time.monotonic()
-        if viewer.run_id is None or not viewer.notice_kinds <= _PATIENT:
+        if viewer.run_id is None or self.shown.run != viewer.run_id or not viewer.notice_kinds <= _GATHERED:
             return True
-        if self.gather_until is None:
-            self.gather_until = now + GATHER_SECONDS
-            asyncio.get_running_loop().call_later(GATHER_SECONDS, viewer.something.set)
-        return now >= self.gather_until
+        now = time.monotonic()
+        patience = GATHER_SECONDS if viewer.notice_kinds <= _PATIENT else GATHER_ENTRIES_SECONDS
+        if self.tell_at is None or self.tell_at > now + patience:
+            self.tell_at = now + patience
+            asyncio.get_running_loop().call_later(patience, viewer.something.set)
+        return now >= self.tell_at
 
     def _is_known(self, kind: str, facts: Json) -> bool:
         """What an earlier look has told already, because it came after the change."""
         match kind:
-            case "entry":
+            case "entry" | "aside":
                 seq = facts.get("seq")
                 return isinstance(seq, int) and seq <= self.shown.seq
             case "run" | "ended":
                 return (facts.get("run"), facts.get("status")) == (self.shown.run, self.shown.status)
         return False
 
-    async def _tell(self, viewer: Viewer) -> bool:
-        self.gather_until = None
+    async def _begin_to_tell(self, viewer: Viewer) -> bool:
+        """Look at the rows, while the answer goes on growing on the page. False when the socket has been closed."""
+        self.tell_at = None
         notices = viewer.take_notices()
         if "erased" in notices:
             await self._end(UNKNOWN)
             return False
         parts: set[str] = set().union(*(_PARTS_OF.get(kind, set()) for kind in notices))
-        return await self._look(viewer, parts)
+        self.looking = asyncio.create_task(self._read(parts), name="session-look")
+        self.looking.add_done_callback(lambda _: viewer.something.set())
+        return True
 
-    async def _look(self, viewer: Viewer, parts: set[str], *, first: bool = False) -> bool:
+    async def _read(self, parts: set[str], *, first: bool = False) -> News | None:
+        """What is new. While a run goes on, parts that change with every entry wait until it has got under way."""
         now = time.monotonic()
-        late: set[str] = set() if first or now >= self.calm_until else _CALM
-        news = await _read_news(self.user, self.session_pk, self.shown, parts | self.postponed, later=late)
+        at_rest = now >= self.calm_until and self.viewer is not None and self.viewer.run_id is None
+        late: set[str] = set() if first or at_rest or self._is_due() else _CALM
+        news: News | None = await _read_news(
+            self.user, self.session_pk, self.shown, parts | self.postponed, later=late
+        )
+        return news
+
+    async def _told(self, viewer: Viewer, news: News | None, *, first: bool = False) -> bool:
+        """Send what a look has found. False when the socket has been closed."""
         if news is None:
             await self._end(WITHDRAWN)
             return False
-        self.postponed = news.postponed
-        if self.postponed:
-            asyncio.get_running_loop().call_later(self.calm_until - now, viewer.something.set)
-        elif any(frame.get("target") in _CALM for frame in news.frames):
+        now = time.monotonic()
+        if any(frame.get("target") in _CALM for frame in news.frames):
             self.calm_until = now + CALM_SECONDS
+        self.postponed = set(news.postponed)
+        if self.postponed:
+            self.calm_until = self.calm_until if self.calm_until > now else now + CALM_SECONDS
+            asyncio.get_running_loop().call_later(self.calm_until - now, viewer.something.set)
         self.shown = news.shown
         for frame in news.frames:
             if not (first and frame["t"] == "say"):
                 await self._send_json(frame)
-        self.hub.follow(viewer, news.active_run)
+        # A run may have been followed since by its notice: a look from before does not know it.
+        if viewer.run_id is None or (news.shown.run or 0) >= viewer.run_id:
+            self.hub.follow(viewer, news.active_run)
         return True
 
     async def _send_live(self, viewer: Viewer) -> bool:
         """One frame of the live region; False when there is nothing to send now."""
-        if viewer.stale:
+        is_told = self.looking is None and not viewer.has_notices
+        if not viewer.stale:
+            # A stored entry is shown before its preview goes.
+            frame = viewer.take_frame(only_growth=not is_told)
+        elif viewer.run_id is not None and viewer.run_id > (self.shown.run or 0):
+            # It began after the last look: nothing of it can be on the page yet.
+            frame = self.hub.snapshot(viewer)
+        elif is_told:
             # What is pushed while we wait is in the snapshot.
             shown = await _stored_previews(viewer.run_id, self.shown.seq)
             frame = self.hub.snapshot(viewer, shown)
         else:
-            frame = viewer.take_frame()
+            return False
         if frame is None:
             return False
         await self._send(frame)

@@ -62,15 +62,23 @@ def append(
 
 
 def lock_session(session_id: int) -> Session:
-    """The session's row, held until the transaction ends. (SQLite holds its one write lock already.)"""
+    """The session's row, held until the transaction ends. (SQLite holds its one write lock already.)
+
+    Its leaf is not read in the same query: PostgreSQL, having waited for the row, would join it to the old one.
+    """
     return Session.objects.select_for_update().get(pk=session_id)
+
+
+def _leaf_of(session: Session) -> Entry | None:
+    """The leaf of a locked session with its segment; without its payload, which may be large and isn't needed."""
+    if session.leaf_id is not None and not Session.leaf.is_cached(session):
+        session.leaf = Entry.objects.select_related("segment").defer("payload").get(pk=session.leaf_id)
+    return session.leaf
 
 
 def append_locked(session: Session, fields: Json, *, run: Run | None = None, author: Any = None) -> Entry:
     """`append` for a caller that holds the session's row and has more to write in the same transaction."""
-    parent = None
-    if session.leaf_id is not None:
-        parent = Entry.objects.select_related("segment").get(pk=session.leaf_id)
+    parent = _leaf_of(session)
     now = timezone.now()
     record: Json = {
         "type": fields["type"],
@@ -98,7 +106,9 @@ def _write(
     entry.save(force_insert=True)
     _advance(session, entry, core, now)
     session_id, seq = session.pk, entry.seq
-    transaction.on_commit(lambda: live.notify(session_id, "entry", seq=seq))
+    # Nobody waits for what stands beside the conversation.
+    notice = "aside" if entry.kind in METADATA_KINDS or entry.role == "system" else "entry"
+    transaction.on_commit(lambda: live.notify(session_id, notice, seq=seq))
     return entry
 
 
@@ -119,7 +129,7 @@ def iso_time(moment: datetime) -> str:
 
 def continues(session: Session, expected_seq: int | None) -> bool:
     """Is there nothing but metadata between the expected entry and the leaf?"""
-    leaf = session.leaf
+    leaf = _leaf_of(session)
     while leaf is not None and leaf.seq != expected_seq and leaf.kind in METADATA_KINDS:
         leaf = leaf.parent
     return (leaf.seq if leaf else None) == expected_seq

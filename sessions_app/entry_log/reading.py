@@ -40,6 +40,12 @@ def find_by_id(session_pk: int, entry_id: object) -> Entry | None:
     return rows.order_by("-seq").first()
 
 
+def current_leaf(session_pk: int) -> Entry | None:
+    """The session's leaf as it is now, without its payload: for readers that go on from it."""
+    leaf = Session.objects.filter(pk=session_pk).values("leaf_id")
+    return Entry.objects.defer("payload").filter(pk__in=leaf).first()
+
+
 def load_path(leaf: Entry, *, from_depth: int = 0) -> list[Entry]:
     """The entries of the leaf's path whose depth is at least `from_depth`, top first.
 

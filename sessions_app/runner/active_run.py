@@ -66,13 +66,13 @@ class ActiveRun:
             message, uses = blobs.externalise(fields["message"])
             fields = {**fields, "message": message}
         with write_transaction():
-            entry_log.lock_session(self.session_pk)
+            session = entry_log.lock_session(self.session_pk)
             self.assert_owned()
             if delivered is not None and not QueuedMessage.objects.filter(pk=delivered).delete()[0]:
                 return None
-            entry = entry_log.append(
-                self.session_pk, fields, run=self.run, author=author, expected_leaf_seq=self.tail
-            )
+            if not entry_log.continues(session, self.tail):
+                raise entry_log.LeafMoved
+            entry = entry_log.append_locked(session, fields, run=self.run, author=author)
             blobs.record_uses(entry, uses)
         self.tail = entry.seq
         if isinstance(fields.get("message"), dict):
@@ -119,7 +119,8 @@ def claim(run_id: int) -> Run | None:
         Run.objects.filter(pk=run_id, marker="").update(marker=secrets.token_hex(12))
         run = Run.objects.select_related("session__workspace", "session__leaf", "author").get(pk=run_id)
         session_pk = run.session_id
-        transaction.on_commit(lambda: live.notify(session_pk, "run", run=run_id, status=Run.Status.RUNNING))
+        facts = {"run": run_id, "status": Run.Status.RUNNING, "agent": run.kind != Run.Kind.COMMAND}
+        transaction.on_commit(lambda: live.notify(session_pk, "run", **facts))
     return run
 
 

@@ -119,9 +119,8 @@ class Compactor:
 
     def branch(self) -> Branch | None:
         """As it is now; None for a session without an entry."""
-        session = self._active.run.session
-        session.refresh_from_db(fields=["leaf"])
-        return read_branch(session.leaf) if session.leaf is not None else None
+        leaf = self._active.run.session.leaf = entry_log.current_leaf(self._active.session_pk)
+        return read_branch(leaf) if leaf is not None else None
 
     def by_hand(self, instructions: str) -> Attempted:
         """A person asked for it (CT-01): works whatever the guard or the settings say."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 import time
 
-from django.db import DatabaseError, close_old_connections
+from django.db import DatabaseError, close_old_connections, connection
 from django.utils import timezone
 
 from sessions_app import live
-from sessions_app.core.json_text import print_json
 from sessions_app.models import Run
 from sessions_app.runner import recovery, review_reports
 from sessions_app.runner.active_run import WORKER, ActiveRun, lease
@@ -97,23 +97,41 @@ class Heartbeat:
             runs = list(self._runs.values())
         if not runs:
             return
-        until = timezone.now() + lease()
-        lost: list[ActiveRun] = []
+        ours = Run.objects.filter(pk__in=[a.run.pk for a in runs], owner=WORKER, status=Run.Status.RUNNING)
+        checkpoints = self._news(runs)
         with write_transaction():
-            for active in runs:
-                changes: dict[str, object] = {"lease_until": until}
-                if active.partial.version != self._saved.get(active.run.pk):
-                    self._saved[active.run.pk] = active.partial.version
-                    unfinished = active.partial.unfinished()
-                    changes["checkpoint"] = print_json(unfinished) if unfinished else ""
-                mine = Run.objects.filter(pk=active.run.pk, owner=WORKER, status=Run.Status.RUNNING)
-                if not mine.update(**changes):
-                    lost.append(active)
+            # One statement for all leases; who is not counted in it is looked for.
+            renewed = ours.update(lease_until=timezone.now() + lease())
+            if checkpoints:
+                _save(checkpoints)
+        kept = set(ours.values_list("pk", flat=True)) if renewed < len(runs) else None
         asked = Run.objects.filter(pk__in=[active.run.pk for active in runs], stop_requested=True)
         for run_id in asked.values_list("pk", flat=True):
             self.stop_run(run_id)
-        for active in lost:
-            active.stop.request("lease lost")
+        for active in runs:
+            if kept is not None and active.run.pk not in kept:
+                active.stop.request("lease lost")
+
+    def _news(self, runs: list[ActiveRun]) -> list[tuple[str, int]]:
+        """Checkpoint and run of every answer that has grown since the last beat, or is over."""
+        news = []
+        for active in runs:
+            version = active.partial.version
+            if version != self._saved.get(active.run.pk):
+                self._saved[active.run.pk] = version
+                unfinished = active.partial.unfinished()
+                news.append((json.dumps(unfinished) if unfinished else "", active.run.pk))
+        return news
+
+
+def _save(checkpoints: list[tuple[str, int]]) -> None:
+    """Of runs that are still ours. One prepared statement: sixteen answers grow at once, and all of them now."""
+    table = connection.ops.quote_name(Run._meta.db_table)
+    statement = f"UPDATE {table} SET checkpoint = %s WHERE id = %s AND owner = %s AND status = %s"  # noqa: S608 - our own name
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            statement, [(text, pk, WORKER, str(Run.Status.RUNNING)) for text, pk in checkpoints]
+        )
 
 
 heartbeat = Heartbeat()

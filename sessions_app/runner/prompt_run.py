@@ -263,7 +263,7 @@ class PromptRun:
             self.active.error_kind = event.error.kind if event.error else "provider"
 
     def _context(self) -> list[Json]:
-        self.session.refresh_from_db(fields=["leaf"])
+        self.session.leaf = entry_log.current_leaf(self.session.pk)
         return blobs.inline_images(entry_log.load_context(self.session).messages, session_pk=self.session.pk)
 
     def _poll(self, mode: str) -> list[Json]:
@@ -279,7 +279,7 @@ class PromptRun:
 
     def _record_system_prompt(self) -> None:
         """What the model is told first is part of the tree: a system message with what changed (01 §2)."""
-        self.session.refresh_from_db(fields=["leaf"])
+        self.session.leaf = entry_log.current_leaf(self.session.pk)
         known = entry_log.load_context(self.session).system
         patch = system_patch(known, self._sections, self._tools)
         if patch is not None:

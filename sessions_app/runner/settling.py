@@ -42,8 +42,14 @@ def settle(active: ActiveRun) -> bool:
             return False
         if active.run.kind != Run.Kind.COMMAND:
             close_open_calls(session, active.run, reason=STOPPED_CALL)
-        Run.objects.filter(pk=active.run.pk).update(tokens=active.tokens, cost=active.cost)
-        end_run(active.run, session, status=active.outcome, error=active.error, error_kind=active.error_kind)
+        end_run(
+            active.run,
+            session,
+            status=active.outcome,
+            error=active.error,
+            error_kind=active.error_kind,
+            spent={"tokens": active.tokens, "cost": active.cost},
+        )
     return True
 
 
@@ -72,8 +78,11 @@ def end_run(
     error: str = "",
     error_kind: str = "",
     at: datetime | None = None,
+    spent: Json | None = None,
 ) -> None:
-    """Set a run's end. The caller holds the session's row and has stored what was open."""
+    """Set a run's end, with the `tokens` and `cost` it has `spent`. The caller holds the session's row and has
+    stored what was open.
+    """
     now = at or timezone.now()
     Run.objects.filter(pk=run.pk).update(
         status=status,
@@ -83,6 +92,7 @@ def end_run(
         output="",
         error=error[:4000],
         error_kind=error_kind[:30],
+        **(spent or {}),
     )
     if run.kind != Run.Kind.COMMAND:
         tell_held_results(session)
@@ -124,7 +134,6 @@ def close_open_calls(session: Session, run: Run, *, reason: str) -> list[Entry]:
 
     The caller holds the session's row; the results are appended in the order of the calls.
     """
-    session.refresh_from_db(fields=["leaf", "next_seq"])
     written = []
     for call in open_calls(session):
         message = {

@@ -74,8 +74,10 @@ def begin_what_waits(ended: Run, session: Session) -> None:
         waiting.save(update_fields=["status", "enqueued_at"])
         wake_for(waiting)
         return
+    if ended.kind == Run.Kind.PROMPT:
+        return
     queued = QueuedMessage.objects.filter(session=session).select_related("author").first()
-    if ended.kind != Run.Kind.PROMPT and queued is not None:
+    if queued is not None:
         start_run(session, queued.author, request={"deliver": True})
 
 
@@ -83,4 +85,5 @@ def wake_for(run: Run) -> None:
     """Hand a queued run to a worker, and tell its viewers, once the caller's transaction is in."""
     run_pk, session_pk = run.pk, run.session_id
     transaction.on_commit(lambda: enqueue(run_pk))
-    transaction.on_commit(lambda: live.notify(session_pk, "run", run=run_pk, status=Run.Status.QUEUED))
+    facts = {"run": run_pk, "status": Run.Status.QUEUED, "agent": run.kind != Run.Kind.COMMAND}
+    transaction.on_commit(lambda: live.notify(session_pk, "run", **facts))

@@ -2,7 +2,8 @@
 
 The rules that keep it right: the task is made before anything is awaited (two readers would double every
 frame); a stream is read from its beginning before its viewers get a frame; notices are handed out before
-the frames of the same answer, so that a stored entry is shown before its preview goes.
+the frames of the same answer, so that a stored entry is shown before its preview goes. The notice of a run
+is enough to follow it: its first words don't wait for anybody's look at the rows.
 """
 
 from __future__ import annotations
@@ -39,6 +40,9 @@ _BATCHES = 500
 _SLICE = 0.005
 _NO_REST = 0.002
 _FIRST = "0-0"
+_AT_WORK = {"queued", "running"}
+# Ops after which something is missing that the page had.
+_TAKE_AWAY = {"drop", "clear"}
 
 
 class _Watch:
@@ -84,18 +88,20 @@ class StreamHub:
 
     def follow(self, viewer: Viewer, run_id: int | None) -> None:
         """The viewer gets the live region of this run (None: of none) instead of the one before."""
-        if viewer.run_id == run_id:
-            return
+        if viewer.run_id != run_id and self._follow(viewer, run_id):
+            self._poke()
+
+    def _follow(self, viewer: Viewer, run_id: int | None) -> bool:
+        """Whether the reader has to read a stream it did not know."""
         self._unfollow(viewer)
         viewer.run_id = run_id
         viewer.need_snapshot()
         if run_id is None:
-            return
-        watch = self._runs.get(run_id)
-        if watch is None:
-            watch = self._runs[run_id] = _RunWatch(run_id, RunView())
-            self._poke()
+            return False
+        is_new = run_id not in self._runs
+        watch = self._runs.setdefault(run_id, _RunWatch(run_id, RunView()))
         watch.viewers.add(viewer)
+        return is_new
 
     def leave(self, viewer: Viewer) -> None:
         self._unfollow(viewer)
@@ -256,7 +262,12 @@ class StreamHub:
         for _, fields in batches:
             facts = _parsed(fields[b"n"], {})
             kind = str(facts.pop("kind", ""))
+            begins = kind == "run" and facts.pop("agent", False) and facts.get("status") in _AT_WORK
+            run_id = facts.get("run") if begins else None
             for viewer in watch.viewers:
+                if isinstance(run_id, int) and run_id > (viewer.run_id or 0):
+                    # This is the reader: it comes to the new stream by itself.
+                    self._follow(viewer, run_id)
                 viewer.notice(kind, facts)
         watch.position = _text(batches[-1][0])
 
@@ -275,13 +286,14 @@ class StreamHub:
 
     def _render(self, watch: _RunWatch) -> None:
         """What has changed becomes one frame, encoded once for all."""
-        frames = [json.dumps({"t": "say", "text": words}) for words in watch.view.says[-1:]]
+        frames = [(json.dumps({"t": "say", "text": words}), False) for words in watch.view.says[-1:]]
         watch.view.says.clear()
         if ops := watch.view.ops():
-            frames.append(_frame(_live_id(watch), ops))
-        for frame in frames:
+            takes_away = any(op[0] in _TAKE_AWAY for op in ops)
+            frames.append((_frame(_live_id(watch), ops), takes_away))
+        for frame, takes_away in frames:
             for viewer in watch.viewers:
-                viewer.push(frame)
+                viewer.push(frame, takes_away=takes_away)
 
     def _end_if_over(self, watch: _RunWatch) -> None:
         if watch.view.ended and self._runs.get(watch.run_id) is watch:

@@ -27,16 +27,17 @@ class Viewer:
         self.run_id: int | None = None
         self.stale = True
         self.something = asyncio.Event()
-        self._frames: deque[str] = deque()
+        # Each with whether it takes something off the page.
+        self._frames: deque[tuple[str, bool]] = deque()
         self._characters = 0
         # Of each kind all that differ, because they may come in another order than what they tell of.
         self._notices: dict[str, list[Json]] = {}
 
-    def push(self, frame: str) -> None:
+    def push(self, frame: str, *, takes_away: bool = False) -> None:
         """A frame of the live region. Dropped when a snapshot is due anyway."""
         if self.stale:
             return
-        self._frames.append(frame)
+        self._frames.append((frame, takes_away))
         self._characters += len(frame)
         if len(self._frames) > MOST_FRAMES or self._characters > MOST_CHARACTERS:
             self.need_snapshot()
@@ -75,9 +76,10 @@ class Viewer:
         notices, self._notices = self._notices, {}
         return {kind: facts[-1] for kind, facts in notices.items()}
 
-    def take_frame(self) -> str | None:
-        if not self._frames:
+    def take_frame(self, *, only_growth: bool = False) -> str | None:
+        """The oldest frame; with `only_growth` not one that takes something off the page, nor what follows that."""
+        if not self._frames or (only_growth and self._frames[0][1]):
             return None
-        frame = self._frames.popleft()
+        frame, _ = self._frames.popleft()
         self._characters -= len(frame)
         return frame

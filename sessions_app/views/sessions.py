@@ -115,7 +115,7 @@ def submit_prompt(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     if not wants_fragment(request):
         return redirect("session", key)
     found.refresh_from_db()
-    response = session_page.changed_parts(request, found, "run-status", "queue", "session-tree")
+    response = session_page.changed_parts(request, found, "run-status", "queue")
     seq = said.entry.seq if said.entry else None
     response["HX-Trigger"] = json.dumps({"session:accepted": {"seq": seq}, "sessions-changed": {}})
     return response

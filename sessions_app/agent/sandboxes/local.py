@@ -66,6 +66,7 @@ class LocalSandbox:
         self._output_limit = output_limit
         self._memory_limit = memory_limit
         self._command_numbers = itertools.count(1)
+        self._has_started = False
 
     def resolve(self, path: str) -> Path:
         if not path.strip():
@@ -128,6 +129,7 @@ class LocalSandbox:
         env: dict[str, str] | None = None,
     ) -> ExecResult:
         mark = processes.Mark(self._marker, next(self._command_numbers))
+        self._has_started = True
         if self._command_prefix:
             command = f"{self._command_prefix}\n{command}"
         return commands.run(
@@ -157,7 +159,8 @@ class LocalSandbox:
         return os.fdopen(opened, "w+b"), path
 
     def kill_all(self) -> int:
-        return processes.kill_marked(self._marker)
+        # Looking takes milliseconds: every process of the machine is asked.
+        return processes.kill_marked(self._marker) if self._has_started else 0
 
     def _named(self, path: str) -> Path:
         """What the model named as an absolute path; a file that exists under the literal name comes first."""
