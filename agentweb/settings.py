@@ -198,7 +198,7 @@ ANSWER_MINUTES = env_int("AGENTWEB_ANSWER_MINUTES", 60)
 # A worker that has not renewed its lease for this many seconds is taken for dead.
 RUN_LEASE_SECONDS = env_int("AGENTWEB_RUN_LEASE_SECONDS", 15)
 # Milliseconds for which deltas are gathered before they leave the worker.
-LIVE_BATCH_MS = env_int("AGENTWEB_LIVE_BATCH_MS", 40)
+LIVE_BATCH_MS = env_int("AGENTWEB_LIVE_BATCH_MS", 50)
 # Words per second of the demo model; 0: as fast as it can.
 DEMO_PACE = env_int("AGENTWEB_DEMO_PACE", 35)
 # A script (JSON file) that the scripted provider plays: tests only, refused when unset.

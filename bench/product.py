@@ -17,7 +17,7 @@ from tests.running import Up, started
 ROOT = Path(__file__).resolve().parent.parent
 WORKER_THREADS = 80
 # The product's own default, named here so that the targets can count on it.
-BATCH_MS = 40
+BATCH_MS = 50
 
 
 @dataclass(frozen=True)

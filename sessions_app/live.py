@@ -35,6 +35,9 @@ NOTICES_KEPT = 3600
 # Characters of a tool's output that travel: a viewer sees its end, the row will have it all.
 OUTPUT_TAIL = 8_000
 
+# Of the batch time, so that the round itself has the rest: within it a delta has left.
+ROUND = 0.9
+
 STOP_CHANNEL = "agentweb:stop"
 _REPLACED = {"tool_execution_update"}
 _BROKER_ERRORS = (redis.RedisError, OSError)
@@ -231,7 +234,7 @@ def _without_arguments(event: Json, name: str) -> Json:
 class Flusher:
     """One thread per process sends the batches of all its runs, each round in one transaction.
 
-    A round goes out at most every `LIVE_BATCH_MS`; the first delta after a pause doesn't wait. The
+    Rounds keep `LIVE_BATCH_MS` with a little to spare; the first delta after a pause doesn't wait. The
     transaction lets a reader that waits on many streams see the round in one answer.
     """
 
@@ -280,12 +283,12 @@ class Flusher:
             self._idle = not self._waiting
             now = time.monotonic()
             urgent = any(self._waiting.values())
-            due = self._last_round + settings.LIVE_BATCH_MS / 1000
+            due = self._last_round + ROUND * settings.LIVE_BATCH_MS / 1000
             due = max(0.0 if urgent else due, self._not_before)
             if self._waiting and now >= due:
                 break
             self.lock.wait(due - now if self._waiting else None)
-        if now >= self._last_round + settings.LIVE_BATCH_MS / 1000:
+        if now >= self._last_round + ROUND * settings.LIVE_BATCH_MS / 1000:
             self._last_round = now
             chosen = list(self._waiting)
         else:

@@ -6,6 +6,7 @@ import json
 import logging
 import threading
 import time
+from datetime import datetime
 
 from django.db import DatabaseError, close_old_connections, connection
 from django.utils import timezone
@@ -97,13 +98,14 @@ class Heartbeat:
             runs = list(self._runs.values())
         if not runs:
             return
-        ours = Run.objects.filter(pk__in=[a.run.pk for a in runs], owner=WORKER, status=Run.Status.RUNNING)
-        checkpoints = self._news(runs)
+        until = timezone.now() + lease()
+        news = self._news(runs)
+        ours = Run.objects.filter(owner=WORKER, status=Run.Status.RUNNING)
+        quiet = [active.run.pk for active in runs if active.run.pk not in news]
         with write_transaction():
-            # One statement for all leases; who is not counted in it is looked for.
-            renewed = ours.update(lease_until=timezone.now() + lease())
-            if checkpoints:
-                _save(checkpoints)
+            # Each row is written once: after a second time PostgreSQL would check its session, which somebody may hold.
+            renewed = _renew(until, news)
+            renewed += ours.filter(pk__in=quiet).update(lease_until=until) if quiet else 0
         kept = set(ours.values_list("pk", flat=True)) if renewed < len(runs) else None
         asked = Run.objects.filter(pk__in=[active.run.pk for active in runs], stop_requested=True)
         for run_id in asked.values_list("pk", flat=True):
@@ -112,26 +114,32 @@ class Heartbeat:
             if kept is not None and active.run.pk not in kept:
                 active.stop.request("lease lost")
 
-    def _news(self, runs: list[ActiveRun]) -> list[tuple[str, int]]:
-        """Checkpoint and run of every answer that has grown since the last beat, or is over."""
-        news = []
+    def _news(self, runs: list[ActiveRun]) -> dict[int, str]:
+        """The checkpoint of each run whose answer has grown since the last beat, or is over."""
+        news = {}
         for active in runs:
             version = active.partial.version
             if version != self._saved.get(active.run.pk):
                 self._saved[active.run.pk] = version
                 unfinished = active.partial.unfinished()
-                news.append((json.dumps(unfinished) if unfinished else "", active.run.pk))
+                news[active.run.pk] = json.dumps(unfinished) if unfinished else ""
         return news
 
 
-def _save(checkpoints: list[tuple[str, int]]) -> None:
-    """Of runs that are still ours. One prepared statement: sixteen answers grow at once, and all of them now."""
+def _renew(until: datetime, checkpoints: dict[int, str]) -> int:
+    """The number of rows that are still ours. One prepared statement: many answers grow at once."""
+    if not checkpoints:
+        return 0
     table = connection.ops.quote_name(Run._meta.db_table)
-    statement = f"UPDATE {table} SET checkpoint = %s WHERE id = %s AND owner = %s AND status = %s"  # noqa: S608 - our own name
+    statement = (
+        f"UPDATE {table} SET checkpoint = %s, lease_until = %s "  # noqa: S608 - our own name
+        "WHERE id = %s AND owner = %s AND status = %s"
+    )
+    moment = connection.ops.adapt_datetimefield_value(until)
+    rows = [(text, moment, pk, WORKER, str(Run.Status.RUNNING)) for pk, text in checkpoints.items()]
     with connection.cursor() as cursor:
-        cursor.executemany(
-            statement, [(text, pk, WORKER, str(Run.Status.RUNNING)) for text, pk in checkpoints]
-        )
+        cursor.executemany(statement, rows)
+        return int(cursor.rowcount)
 
 
 heartbeat = Heartbeat()
