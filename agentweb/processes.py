@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
 import time
 
@@ -13,6 +14,9 @@ from agentweb.preparation import importing, set_up_django
 logger = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 2.0
+# Seconds a thread may compute while others wait. With Python's own 5 ms, answers that grow stand still while a few
+# pages are made: whoever passes on a few words would wait that long each time.
+SHARE = 0.001
 
 
 def serve_pages() -> int:
@@ -29,6 +33,7 @@ def serve_pages() -> int:
     # Only now: making the application looks through the static files.
     from agentweb.asgi import application
 
+    sys.setswitchinterval(SHARE)
     threading.Thread(target=sweep_forever, daemon=True, name="run recovery").start()
     behind_proxy = settings.SECURE_PROXY_SSL_HEADER is not None
     server = Server(
@@ -81,6 +86,7 @@ def work(threads: int | None = None) -> int:
         import sessions_app.tasks  # noqa: F401
         from agentweb.celery import app
 
+    sys.setswitchinterval(SHARE)
     app.worker_main(
         [
             "--quiet",
