@@ -12,7 +12,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Value
+from django.db.models import Case, Value, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -112,11 +112,11 @@ def claim(run_id: int) -> Run | None:
             owner=WORKER,
             lease_until=now + lease(),
             started_at=Coalesce("started_at", Value(now)),
+            # One that has waited for a person keeps what it started: its mark is in the environment of its processes.
+            marker=Case(When(marker="", then=Value(secrets.token_hex(12))), default="marker"),
         )
         if not taken:
             return None
-        # One that has waited for a person keeps what it started: its mark is in the environment of its processes.
-        Run.objects.filter(pk=run_id, marker="").update(marker=secrets.token_hex(12))
         run = Run.objects.select_related("session__workspace", "session__leaf", "author").get(pk=run_id)
         session_pk = run.session_id
         facts = {"run": run_id, "status": Run.Status.RUNNING, "agent": run.kind != Run.Kind.COMMAND}
