@@ -6,7 +6,7 @@ import random
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sessions_app.core.drawing import Filter, Outline, Shape, Strand, View, draw
@@ -156,7 +156,7 @@ def trees(draw_: st.DrawFn) -> Outline:
     strands: list[Strand] = []
     for key in range(1, draw_(st.integers(1, 25)) + 1):
         length = source.choice([1, 2, 4, 9, 40, 300])
-        faces = "".join(source.choice(STEPS) for _ in range(length))
+        faces = "".join(source.choice(STEPS) for _ in range(length - 1)) + "a"
         parent = source.choice(strands) if strands and source.random() < 0.9 else None
         fork = source.randrange(len(parent.faces)) if parent else 0
         strands.append(Strand(key, parent.key if parent else None, fork, faces))
@@ -184,6 +184,8 @@ def test_no_two_branches_stand_on_top_of_each_other(every: Outline, filter_: Fil
 @given(trees())
 def test_every_shown_entry_is_in_exactly_one_item(every: Outline) -> None:
     drawn = draw(every, View())
+    # Of very many, compactions and errors are shown once more beside the capsule that counts them.
+    assume(not drawn.chosen.bulk)
     for key, items in drawn.items.items():
         shown = every.strands[key].shown(Filter.DEFAULT)
         counted = sum(item.count for item in items if item.shape in (Shape.ENTRY, Shape.CAPSULE, Shape.FORK))
