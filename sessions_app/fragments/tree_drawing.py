@@ -96,7 +96,7 @@ class Picture:
         )
         items, hidden = _most_telling(found, self)
         self.words = words_at(_places_with_words(items, self))
-        body = "".join((*self._edges(rect), *self._nodes(items)))
+        body = "".join((*self._edges(rect), self._nodes(items)))
         box = f"{svg.number(rect.x)} {svg.number(rect.y)} {svg.number(rect.width)} {svg.number(rect.height)}"
         role = (
             'class="tsvg" id="tree-svg" role="tree" aria-label="Session tree"'
@@ -175,18 +175,24 @@ class Picture:
 
     # ---- nodes ----
 
-    def _nodes(self, items: list[Item]) -> list[str]:
+    def _nodes(self, items: list[Item]) -> str:
+        """The shapes, each a treeitem, and above them all words: those reach over other shapes."""
         above = _Above()
-        order = sorted(items, key=lambda item: (self.drawing.lanes[item.strand], item.x))
-        return [self._node(item, above) for item in order]
+        nodes, words = [], []
+        for item in sorted(items, key=lambda item: (self.drawing.lanes[item.strand], item.x)):
+            node, about = self._node(item, above)
+            nodes.append(node)
+            if about:
+                words.append(f'<g data-of="{_id_of(item)}">{about}</g>')
+        return f'{"".join(nodes)}<g class="words" aria-hidden="true">{"".join(words)}</g>'
 
-    def _node(self, item: Item, above: _Above) -> str:
+    def _node(self, item: Item, above: _Above) -> tuple[str, str]:
         y = self.drawing.lanes[item.strand] * LANE
         active = self._is_active(item)
         here = item is self.here
         words = self.words.get(item.place)
         body, name = self._body(item, y, active, words)
-        body += self._about(item, y, active, words, above)
+        about = self._about(item, y, active, words, above)
         siblings = self.drawing.items[item.strand]
         attributes = [
             f'id="{_id_of(item)}"',
@@ -213,8 +219,11 @@ class Picture:
             f'width="{svg.number(item.width + 10)}" height="28" rx="7"/>'
         )
         if self.second is not None:
-            return f"<g>{body}</g>"
-        return f'<g class="node" role="treeitem" tabindex="-1" {" ".join(attributes)}>{target}{body}</g>'
+            return f"<g>{body}</g>", about
+        return (
+            f'<g class="node" role="treeitem" tabindex="-1" {" ".join(attributes)}>{target}{body}</g>',
+            about,
+        )
 
     def _body(self, item: Item, y: float, active: bool, words: Words | None) -> tuple[str, str]:
         """The shape, and its name."""

@@ -19,6 +19,7 @@ class TreeDrawing extends HTMLElement {
   #chosen = "";
   #focused = "";
   #hit = -1;
+  #rested = "";
   #timers = {};
   #previews = new Map();
   #leaving = new AbortController();
@@ -112,15 +113,13 @@ class TreeDrawing extends HTMLElement {
   }
 
   #show(facts, svg) {
-    const before = this.#facts.whole;
     const held = this.#sheet.contains(document.activeElement) ? document.activeElement.id : "";
-    this.#facts = facts;
-    if (svg) this.#sheet.innerHTML = svg;
+    this.#inPlace(() => {
+      this.#facts = facts;
+      if (svg) this.#sheet.innerHTML = svg;
+      this.#size();
+    });
     if (facts.minimap) this.#mini.draw(facts.minimap);
-    this.#size();
-    // What was in view stays where it was when the drawing has grown at its upper or left edge.
-    const [dx, dy] = [before[0] - facts.whole[0], before[1] - facts.whole[1]];
-    if (svg && (dx || dy)) this.#scroll.scrollBy({ left: dx * this.#zoom, top: dy * this.#zoom, behavior: "instant" });
     const hidden = this.querySelector("[data-hidden]");
     hidden.hidden = !facts.hidden;
     hidden.textContent = facts.hidden ? `${facts.hidden} more in view: zoom in to see them` : "";
@@ -130,18 +129,27 @@ class TreeDrawing extends HTMLElement {
     this.#frame();
   }
 
-  // The sheet has the size of the whole drawing; the window stands in it where it belongs.
+  // What is in view stays where it is, however the drawing has grown.
+  #inPlace(change) {
+    const origin = () => ({
+      x: this.#offset.x - this.#facts.whole[0] * this.#zoom - this.#scroll.scrollLeft,
+      y: this.#offset.y - this.#facts.whole[1] * this.#zoom - this.#scroll.scrollTop,
+    });
+    const before = origin();
+    change();
+    const after = origin();
+    if (before.x !== after.x || before.y !== after.y)
+      this.#scroll.scrollBy({ left: after.x - before.x, top: after.y - before.y, behavior: "instant" });
+  }
+
+  // The sheet has the size of the whole drawing and half a screen around it; the window stands in it where it belongs.
   #size() {
     const { whole, rect } = this.#facts;
     const svg = this.#sheet.querySelector("svg");
-    const [width, height] = [whole[2] * this.#zoom, whole[3] * this.#zoom];
-    this.#offset = {
-      x: Math.max(0, (this.#scroll.clientWidth - width) / 2),
-      y: Math.max(0, (this.#scroll.clientHeight - height) / 2),
-    };
-    if (width < this.#scroll.clientWidth) this.#offset.x = Math.min(this.#offset.x, 40);
-    this.#sheet.style.width = `${Math.max(width, this.#scroll.clientWidth)}px`;
-    this.#sheet.style.height = `${Math.max(height, this.#scroll.clientHeight)}px`;
+    const { clientWidth, clientHeight } = this.#scroll;
+    this.#offset = { x: Math.round(clientWidth / 2), y: Math.round(clientHeight / 2) };
+    this.#sheet.style.width = `${whole[2] * this.#zoom + 2 * this.#offset.x}px`;
+    this.#sheet.style.height = `${whole[3] * this.#zoom + 2 * this.#offset.y}px`;
     // Nothing reaches beyond the sheet, or the sheet would seem larger than the drawing is.
     svg.style.left = `${(rect[0] - whole[0]) * this.#zoom + this.#offset.x}px`;
     svg.style.top = `${(rect[1] - whole[1]) * this.#zoom + this.#offset.y}px`;
@@ -188,7 +196,7 @@ class TreeDrawing extends HTMLElement {
   }
 
   #resized() {
-    this.#size();
+    this.#inPlace(() => this.#size());
     this.#frame();
     if (!this.#holdsView()) this.refresh();
   }
@@ -215,7 +223,7 @@ class TreeDrawing extends HTMLElement {
   // ---- moving ----
 
   #dragged(event) {
-    if (event.button || event.pointerType !== "mouse" || event.target.closest("[role=treeitem]")) return;
+    if (event.button || event.pointerType !== "mouse" || this.#nodeOf(event.target)) return;
     const start = { x: event.clientX, y: event.clientY, left: this.#scroll.scrollLeft, top: this.#scroll.scrollTop };
     const dragging = new AbortController();
     this.#scroll.classList.add("is-dragged");
@@ -314,10 +322,16 @@ class TreeDrawing extends HTMLElement {
   }
 
   #clicked(event) {
-    const node = event.target.closest("[role=treeitem]");
+    const node = this.#nodeOf(event.target);
     if (!node) return;
     this.focusNode(node, { scroll: false });
     this.activate(node);
+  }
+
+  // The node of a shape, or of the words beside it.
+  #nodeOf(target) {
+    const node = target.closest?.("[role=treeitem], [data-of]");
+    return node?.dataset.of ? document.getElementById(node.dataset.of) : node;
   }
 
   // What a press on a node does: a fold opens, an entry is looked at.
@@ -478,12 +492,14 @@ class TreeDrawing extends HTMLElement {
   // ---- previews ----
 
   #rests(target) {
-    const node = target.closest?.("[role=treeitem]");
+    const node = this.#nodeOf(target);
     if (!node?.dataset.seq) return;
+    this.#rested = node.id;
     this.#later("preview", 300, () => this.#preview(node));
   }
 
   #unrests() {
+    this.#rested = "";
     clearTimeout(this.#timers.preview);
     this.querySelector("[data-preview]").hidden = true;
   }
@@ -497,7 +513,7 @@ class TreeDrawing extends HTMLElement {
       if (this.#previews.size > 200) this.#previews.clear();
       this.#previews.set(seq, await response.text());
     }
-    if (!node.isConnected || !(node.matches(":hover") || node === document.activeElement)) return;
+    if (!node.isConnected || (!this.#rested || node.id !== this.#rested)) return;
     const place = this.querySelector("[data-preview]");
     place.innerHTML = this.#previews.get(seq);
     place.hidden = false;

@@ -1,0 +1,200 @@
+"""The drawing of the tree over HTTP: its page and windows, details, outcomes; what large sessions cost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
+
+from sessions_app import entry_log
+from sessions_app.models import Entry, Membership, OutcomeMark, Pin, Session
+from sessions_app.services import outcomes, sessions
+from sessions_app.services.errors import BadInput
+from sessions_app.views.tree import outline
+
+HTMX = {"hx-request": "true"}
+
+
+def say(session: Session, words: str, role: str = "user", **more: Any) -> Entry:
+    message = {"role": role, "content": [{"type": "text", "text": words}], "timestamp": 1, **more}
+    return entry_log.append(session.pk, {"type": "message", "message": message})
+
+
+def stand_on(session: Session, entry: Entry) -> None:
+    session.refresh_from_db()
+    entry_log.move_leaf(session, entry)
+    session.refresh_from_db()
+
+
+@pytest.fixture
+def forked(session: Session) -> Session:
+    """Two branches from one answer; one stands on the second."""
+    say(session, "Two boats in one berth")
+    fork = say(session, "Let me look.", "assistant")
+    say(session, "Ask in the form")
+    say(session, "The form asks now.", "assistant", usage={"input": 5, "output": 5, "cost": {"total": 0.5}})
+    stand_on(session, fork)
+    say(session, "Fix it in the slots")
+    say(session, "", "assistant", stopReason="error", errorMessage="The harbour is closed")
+    session.refresh_from_db()
+    return session
+
+
+def address(name: str, session: Session, seq: int | None = None) -> str:
+    return reverse(name, args=[session.key] if seq is None else [session.key, seq])
+
+
+def window(client: Client, session: Session, **query: object) -> dict[str, Any]:
+    response = client.get(address("tree_window", session), query)
+    assert response.status_code == 200
+    found: dict[str, Any] = json.loads(response.content)
+    return found
+
+
+def test_the_page_draws_every_entry_of_a_short_session_by_its_name(
+    alice_client: Client, forked: Session
+) -> None:
+    page = alice_client.get(address("session_tree", forked)).content.decode()
+    assert page.count('role="tree"') == 1
+    assert page.count('role="treeitem"') == 6
+    for name in (
+        "Two boats in one berth",
+        "Ask in the form",
+        "Answer: The form asks now.",
+        "Error: The harbour",
+    ):
+        assert f'aria-label="{name}' in page
+    assert "6 entries · 2 branches" in page
+
+
+def test_the_branch_one_stands_on_is_marked_once(alice_client: Client, forked: Session) -> None:
+    page = alice_client.get(address("session_tree", forked)).content.decode()
+    assert page.count('aria-current="true"') == 1
+    assert "Error: The harbour is closed, you are here" in page
+
+
+def test_a_label_as_the_leaf_leaves_here_where_the_conversation_ends(
+    alice_client: Client, forked: Session, alice: User
+) -> None:
+    target = forked.entries.get(seq=3)
+    sessions.set_label(session=forked, author=alice, entry=target, label="idea")
+    svg = window(alice_client, forked)["svg"]
+    assert "Error: The harbour is closed, you are here" in svg
+    assert "Ask in the form, label idea" in svg
+
+
+def test_a_window_holds_only_what_it_touches(alice_client: Client, forked: Session) -> None:
+    whole = window(alice_client, forked)
+    left = window(alice_client, forked, x=-300, y=-60, width=200, height=200)
+    assert left["whole"] == whole["whole"]
+    assert 0 < left["svg"].count("treeitem") < whole["svg"].count("treeitem")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"x": "nan", "y": "inf", "width": "-5", "height": "1e99"},
+        {"filter": "everything", "open": "x,1.2,9.9.9", "fold": "a,99999", "root": "1", "at": "7.7"},
+        {"root": "99999.3", "q": '"', "entry": "999999999"},
+    ],
+)
+def test_an_address_that_makes_no_sense_is_passed_over(
+    alice_client: Client, forked: Session, query: dict[str, str]
+) -> None:
+    assert alice_client.get(address("session_tree", forked), query).status_code == 200
+    assert window(alice_client, forked, **query)["whole"]
+
+
+def test_filters_and_search_show_hits_where_they_are(alice_client: Client, forked: Session) -> None:
+    """01 TR-09; hits on branches that are not active too."""
+    mine = window(alice_client, forked, filter="user-only")["svg"]
+    assert "The form asks now" not in mine
+    assert "Ask in the form" in mine
+    found = window(alice_client, forked, q="asks now")
+    assert len(found["hits"]) == 1
+    assert "Answer: The form asks now., found" in found["svg"]
+
+
+def test_a_hoisted_branch_is_all_that_is_drawn(alice_client: Client, forked: Session) -> None:
+    entry = forked.entries.get(seq=3)
+    svg = window(alice_client, forked, root=f"{entry.segment_id}.{entry.ordinal}")["svg"]
+    assert "2 entries above" in svg or "entries above" in svg
+    assert "Fix it in the slots" not in svg
+
+
+def test_the_details_of_an_entry_say_what_hangs_below_and_what_going_there_leaves(
+    alice_client: Client, forked: Session
+) -> None:
+    html = alice_client.get(address("entry_details", forked, 3)).content.decode()
+    assert "An entry of another branch" in html
+    assert "1 entry below" in html
+    assert "$0.50" in html
+    going = alice_client.get(address("entry_details", forked, 4), {"part": "going"}).content.decode()
+    assert "You leave 2 entries" in going
+    assert "Summarise with a focus" in going
+    assert "?a=6&amp;b=4" in going
+
+
+def test_a_preview_is_a_few_lines(alice_client: Client, forked: Session) -> None:
+    html = alice_client.get(address("entry_details", forked, 6), {"preview": "1"}).content.decode()
+    assert "The harbour is closed" in html
+    assert "<form" not in html
+
+
+def test_an_outcome_stands_at_the_tip_and_can_be_taken_back(
+    alice_client: Client, forked: Session, alice: User
+) -> None:
+    where = address("mark_outcome", forked, 3)
+    html = alice_client.post(where, {"outcome": "worked", "shown": "3"}, headers=HTMX).content.decode()
+    assert OutcomeMark.objects.get().entry.seq == 4
+    assert OutcomeMark.objects.get().author == alice
+    assert "Marked: worked" in html
+    assert "<undo-bar" in html
+    assert "worked · $0.50" in window(alice_client, forked)["svg"]
+    alice_client.post(where, {"outcome": ""}, headers=HTMX)
+    assert not OutcomeMark.objects.exists()
+
+
+def test_only_known_outcomes_of_the_sessions_own_entries(forked: Session, alice: User) -> None:
+    other = Session.objects.create(workspace=forked.workspace, owner=alice, file_id="other")
+    with pytest.raises(BadInput):
+        outcomes.mark_outcome(session=other, author=alice, entry=forked.entries.get(seq=3), outcome="worked")
+    with pytest.raises(BadInput):
+        outcomes.mark_outcome(session=forked, author=alice, entry=forked.entries.get(seq=3), outcome="great")
+
+
+def test_a_viewer_reads_the_tree_and_is_offered_no_command(
+    client: Client, forked: Session, charlie: User
+) -> None:
+    Membership.objects.create(workspace=forked.workspace, user=charlie, role=Membership.Role.VIEWER)
+    client.force_login(charlie)
+    html = client.get(address("entry_details", forked, 3)).content.decode()
+    assert "Below this entry" in html
+    assert "hx-post" not in html
+    assert client.post(address("mark_outcome", forked, 3), {"outcome": "worked"}).status_code == 403
+
+
+def test_pins_and_labels_are_told_with_the_name(alice_client: Client, forked: Session, alice: User) -> None:
+    Pin.objects.create(entry=forked.entries.get(seq=1), author=alice)
+    assert "Two boats in one berth, pinned" in window(alice_client, forked)["svg"]
+
+
+def test_the_outline_reads_no_entry_and_counts_what_each_branch_used(forked: Session) -> None:
+    found = outline(forked)
+    assert sorted(strand.faces for strand in found.strands.values()) == ["uaua", "ue"]
+    assert found.below[min(found.strands)].cost == pytest.approx(0.5)
+
+
+def test_a_window_of_a_long_session_asks_no_more_than_of_a_short_one(
+    alice_client: Client, session: Session, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(120):
+        say(session, f"Message {number}", "user" if number % 4 == 0 else "assistant")
+    with django_assert_max_num_queries(24):
+        found = window(alice_client, session)
+    assert found["svg"].count("treeitem") < 12
