@@ -181,7 +181,7 @@ def polite(text: str) -> str:
 def styled(text: str) -> tuple[str, tuple[str, int] | None]:
     """A wish for "one sentence" or "three bullet points" taken out of a request that asks for an account of something."""
     if not re.search(
-        r"\b(?:summar\w+|explain|describe|tell|résume|resume|fasse|erkläre?|explique|explica|what|overview|sum up|gist|why|who|how)\b",
+        r"\b(?:summar\w+|bullet\w*|explain|describe|tell|résume|resume|fasse|erkläre?|explique|explica|what|overview|sum up|gist|why|who|how)\b",
         text,
         re.I,
     ) or re.search(

@@ -64,7 +64,7 @@ _MEASURES = frozenset(
         "heading",
     }
 )
-_GENERIC = frozenset({"file", "folder", "directory", "one", "document", "item"})
+_GENERIC = frozenset({"file", "folder", "directory", "one", "document", "item", "entry"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +181,8 @@ def _phrase(text: str, start: int, end: int, said: list[str], paths: list[str]) 
     )
     if kinds_only and not (plural or many or len(found) == 1):
         return None
+    if all(_token(w).isdigit() for w in rest):
+        return None
     if len(rest) == 1 and ((rest[0] in VERBS and not before) or singular(rest[0]) in _MEASURES):
         return None
     if (
@@ -242,7 +244,7 @@ def by_measure(desk: Desk, paths: list[str], superlative: str) -> Move[list[str]
     if superlative == "empty":
         return [path for size, _, path in measured if size == 0]
     down, what = SUPERLATIVES[superlative]
-    ordered = sorted(measured, key=lambda m: m[2])
+    ordered = sorted(measured, key=lambda m: m[2], reverse=down and what == "time")
     ordered.sort(key=lambda m: m[1] if what == "time" else m[0], reverse=down)
     return [path for _, _, path in ordered]
 

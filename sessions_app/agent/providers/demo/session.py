@@ -15,14 +15,17 @@ from sessions_app.agent.providers.demo.jobs.talking import refusal
 from sessions_app.agent.providers.demo.phrases import Ask
 from sessions_app.agent.providers.demo.places import grounded
 from sessions_app.agent.providers.demo.script import CannotDo, Outcome, Script, Step, ToolFailed
+from sessions_app.agent.providers.demo.sheets.sheet import is_table
 from sessions_app.agent.providers.demo.understanding import (
     OPEN,
     REFUSALS,
     TAKES_SEVERAL,
     Task,
     Understood,
+    looked_up,
     understand,
     understand_ask,
+    unexplained,
 )
 from sessions_app.agent.providers.demo.writing import bullets, clip, code, count, fence, head
 
@@ -64,6 +67,15 @@ def carried_out(now: Now, desk: Desk, *, first: bool) -> Script:
         desk.asked.insert(0, task.ask.plain())
         if answer not in said:
             said.append(answer)
+        following = steps[number + 1][0].ask if number + 1 < len(steps) else None
+        if (
+            done
+            and following is not None
+            and is_change(following)
+            and re.match(r"The demo model cannot understand|No line mentions|Not ", answer)
+        ):
+            # What was only looked for, not understood, is no ground to change anything.
+            done = False
         if not done:
             undone = [later.ask.plain() for later, _ in steps[number + 1 :]]
             break
@@ -95,7 +107,11 @@ def shortened(answer: str, style: tuple[str, int]) -> str:
         for line in lines
         if not re.match(r"\[`[^`]*`\]\([^)]*\)(?: under .*)?$", line)
     ]
-    if not lines or answer.startswith(("Not ", "No ")):
+    if (
+        not lines
+        or answer.startswith(("Not ", "No "))
+        or (unit == "bullets" and answer.startswith("The demo model cannot"))
+    ):
         return answer
     if unit == "bullets":
         return bullets(lines[:number])
@@ -181,7 +197,9 @@ def from_the_folder(desk: Desk, ask: Ask) -> Generator[Step, list[Outcome], str 
     """What the rows of a table, a group of files, or files named by description make of a request; None when nothing does."""
     problem: CannotDo | None = None
     for attempt in (rows_changed, table_answer, group_answer):
-        if attempt is table_answer and is_change(ask) and destination(ask)[1] is None:
+        if attempt is table_answer and (
+            (is_change(ask) and destination(ask)[1] is None) or desk.style is not None
+        ):
             continue
         try:
             answer = yield from attempt(desk, ask)
@@ -198,8 +216,33 @@ def from_the_folder(desk: Desk, ask: Ask) -> Generator[Step, list[Outcome], str 
             saved = understand_ask(Ask("save it to ‹p0›", (target,)))
             done = yield from saved[0].rule.job(desk, saved[0].ask, saved[0].match)
             return f"{answer}\n\n{done}"
+    try:
+        answer = yield from _with_described_files(desk, ask)
+    except CannotDo as end:
+        problem = problem or end
+        answer = None
+    if answer is not None:
+        return answer
+    if problem is not None:
+        raise problem
+    return None
+
+
+def _with_described_files(desk: Desk, ask: Ask) -> Generator[Step, list[Outcome], str | None]:
+    """The request again with the paths of the files it describes; None when it describes none or no job fits."""
     clear = yield from grounded(desk, ask)
     tasks = understand_ask(clear) if clear is not None else ()
+    if any(unexplained(task) for task in tasks):
+        tasks = ()
+    if (
+        not tasks
+        and clear is not None
+        and re.match(r"(?:what|when|where|who|why|which|how|does|is|are)\b", ask.text, re.I)
+        and not is_table(clear.paths[-1])
+    ):
+        # A question about a described file that no job answers is looked up in that file.
+        tasks = looked_up(clear)
+    problem: CannotDo | None = None
     if tasks and not any(task.rule.job in REFUSALS for task in tasks):
         answers: list[str] = []
         missed: list[str] = []

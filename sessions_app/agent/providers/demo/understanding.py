@@ -374,6 +374,10 @@ def _match(ask: Ask, rules: tuple[Rule, ...] | list[Rule]) -> Task | None:
     for candidate in rules:
         if changes and candidate.job in _ONLY_LOOKS:
             continue
+        if candidate.job is git.log and ask.has(
+            r"\blines?\b|\blogs\b|\blog files?\b|\b(?:newest|latest|oldest|biggest) log\b"
+        ):
+            continue
         match = candidate.pattern.match(ask.text)
         whole = match is not None and match.end() >= len(ask.text.rstrip(" .!?,"))
         if match is None or not whole or (candidate.when is not None and not candidate.when(ask)):
@@ -434,6 +438,19 @@ _ALLOWED = (
 _LOOKED: tuple[Rule, ...] = (rule(r".+", answering.look_up),)
 
 
+def unexplained(task: Task) -> bool:
+    """Whether a job that takes no free words would pass over some of the request's own."""
+    if task.rule.job is looking.show_file and task.ask.has(r"\blines? \d|\b(?:first|last) (?:\d+ )?lines?\b"):
+        return False
+    return task.rule.job in _NO_WORDS and bool(_strays(task.ask, task.rule))
+
+
+def looked_up(ask: Ask) -> tuple[Task, ...]:
+    """The question as one that is looked up in the files it names."""
+    found = _match(ask, list(_LOOKED))
+    return (found,) if found is not None else ()
+
+
 def not_recognised(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
     """The end of a request that neither a job nor the folder makes anything of. Raises CannotDo."""
     yield from ()
@@ -445,6 +462,10 @@ _UNKNOWN = rule(r".*", not_recognised)
 TAKES_SEVERAL = {
     tables.compare, summing_up.summarise_files, counting.count_in_file, many.add_to_all, many.combine, looking.show_file, keeping.delete, extracting.extract,
     pages.check_all_links, creating.create_files, keeping.pack,
+}  # fmt: skip
+_NO_WORDS = {
+    looking.explain, looking.show_file, looking.list_folder, looking.explain_named, looking.explain_module, overview.summarise_folder, keeping.delete, keeping.pack, counting.count_in_file,
+    tables.check_json, tables.csv_overview, looking.show_tree,
 }  # fmt: skip
 #: Jobs that only say what they cannot do.
 REFUSALS = {not_recognised, talking.cannot, talking.cannot_write, talking.no_eyes}

@@ -420,6 +420,7 @@ _IN = rf"(?:in|inside|within|of|from|at) (?:the )?(?:file )?(?P<where>{P})"
 
 #: Tried before the jobs that make files.
 EARLY_RULES: list[Rule] = [
+    rule(rf"(?:change|replace|update|set|move|switch|correct)\b (?:the )?[^‹]*? from (?P<old>{_SLOT}) to (?P<new>{_SLOT}) (?:{_IN}|{_EVERY})$", replace_text),
     rule(rf"(?:remove|delete|strip|erase|take out)\b (?:the |all |every |any )*(?:words?|text|phrases?|strings?|occurrences of|instances of|mentions of) (?P<old>{_SLOT}) (?:from|in|out of) (?:the )?(?:file )?(?P<where>{P})$", replace_text),
     rule(r"(?:add|write|insert|generate|put)\b (?:me )?(?:a |an |the |missing |some |simple )*doc ?strings?(?: stubs?)?(?: (?:to|for|in) )(?:the )?(?:all |every |each )?(?:(?:functions?|methods?|class(?:es)?) ?)?(?:(?P<name>(?!‹p|in\b|it\b|of\b)[\w.]+(?:\(\))?)(?: (?:function|method|class))?(?: (?:in|of|from) |$))?(?:in |of )?.*", add_docstring),
     rule(r"(?:remove|delete|drop|get rid of|clean up) (?:them|those|these|the (?:duplicates?|doubles?|duplicated? (?:lines|entries|ones)))(?: lines| entries)?$", transform_lines),

@@ -331,6 +331,9 @@ def _skeleton(ask: Ask, path: str) -> tuple[str | None, str]:
         if key in {"py", "sh", "js"}
         else ""
     )
+    if key == "gitignore":
+        more = [p for p in [*ask.paths, *ask.quotes] if "gitignore" not in p]
+        text += "".join(f"{p}\n" for p in more if p not in text.split("\n"))
     return text, f", a skeleton with {program.about}.{does}"
 
 

@@ -17,9 +17,15 @@ from sessions_app.agent.providers.demo.sheets.query import Condition, Query
 from sessions_app.agent.providers.demo.sheets.reading import Reading, read
 from sessions_app.agent.providers.demo.sheets.sheet import ENDINGS, Sheet, is_table, joins, parsed
 from sessions_app.agent.providers.demo.sheets.wording import answered, conditions, written
+from sessions_app.agent.providers.demo.sheets.words import MEANING
 from sessions_app.agent.providers.demo.writing import code, count, ending, fence, head, link
 
 _MOST_TABLES = 8
+#: Only a wish to know something is told that a word is not known; any other may be for another job.
+_ASKS = re.compile(
+    r"(?:which|what|who|whose|how|when|where|list|show|find|count|sum|average|total|number|sort|top|the|is|are|does|do|did|has|have|give|tell|any|all)\b",
+    re.I,
+)
 _MOST_PAGES = 6
 _BACK = re.compile(
     r"\b(?:those|these|them|they|of which|(?:that|this|the same) (?:list|table|ones?)|the ones)\b(?! (?:is|are|was|were) there\b)|‹p\d+›",
@@ -47,7 +53,7 @@ class Found:
 
     reading: Reading
     who: bool
-    restricted: tuple[int, ...] = ()
+    assumed: str = ""  # the word that was taken for the rows
 
 
 def may_be_data(ask: Ask) -> bool:
@@ -115,7 +121,7 @@ def destination(ask: Ask) -> tuple[Ask, str | None]:
             continue
         path = ask.plain(found.group("file"))
         if pattern is _TARGET and not re.search(
-            r"\b(?:save|write|put|export|store|dump|copy|output|make|create|generate|extract)\b",
+            r"\b(?:save|write|put|export|store|dump|copy|output|make|create|generate|extract|as an? [\w ]*(?:table|list|file|csv|json))\b",
             ask.text,
             re.I,
         ):
@@ -123,6 +129,7 @@ def destination(ask: Ask) -> tuple[Ask, str | None]:
         rest = (
             ask.text[: found.start()] + (" " if pattern is _TARGET else "list ") + ask.text[found.end() :]
         ).strip()
+        rest = re.sub(r"\b(?:as|in) an? (?:markdown |csv |json )?(?:table|list|file)\b", "", rest, flags=re.I)
         rest = re.sub(
             r"^(?:save|write|put|export|store|dump|copy|output|extract)\b", "list", rest, flags=re.I
         )
@@ -149,8 +156,32 @@ def find_answer(desk: Desk, ask: Ask) -> Move[Found | Reading | None]:
     if best is None:
         return None
     if best.unknown:
-        return best
+        assumed = _assumed(question, best, today)
+        return Found(assumed[0], _asks_who(question, assumed[0].sheet), assumed[1]) if assumed else best
     return Found(best, _asks_who(question, best.sheet))
+
+
+def _assumed(ask: Ask, reading: Reading, today: date | None) -> tuple[Reading, str] | None:
+    """The reading with its one unknown word, the subject of the question, taken for what the rows are. Said in the answer."""
+    if len(reading.unknown) != 1 or reading.sheet.joined:
+        return None
+    word = reading.unknown[0]
+    subject = re.match(
+        rf"(?:which|what|how many|list|show(?: me)?|find|give me|count|who is|who are|the)\b(?: (?:is|are|of|all|the|only|just|every|our|my|number))*(?: [\w-]+(?:est|t))? {re.escape(word)}\b",
+        ask.text,
+        re.I,
+    )
+    if subject is None or word in MEANING:
+        return None
+    text = (
+        ask.text[: subject.start()]
+        + re.sub(rf"\b{re.escape(word)}\b", "rows", subject.group(), flags=re.I)
+        + ask.text[subject.end() :]
+    )
+    again = read(ask.with_text(text), reading.sheet, today)
+    if again.unknown or not (again.query.conditions or again.measured):
+        return None
+    return again, word
 
 
 def _asks_who(ask: Ask, sheet: Sheet) -> bool:
@@ -291,7 +322,8 @@ def table_answer(desk: Desk, ask: Ask) -> Move[str | None]:
     _, target = destination(ask)
     if target is not None:
         return (yield from _saved(desk, sheet, query, target))
-    return answered(sheet, query, who=found.who)
+    note = f"“{found.assumed}” is taken for the rows of {link(sheet.path)}.\n\n" if found.assumed else ""
+    return note + answered(sheet, query, who=found.who)
 
 
 def _partly(reading: Reading, ask: Ask) -> str | None:
@@ -302,7 +334,7 @@ def _partly(reading: Reading, ask: Ask) -> str | None:
         or any(is_table(p) for p in ask.paths)
         or (reading.measured and reading.query.conditions == [])
     )
-    if not words or len(words) > 3 or not plainly or reading.weight < 2:
+    if not _ASKS.match(ask.text) or not words or len(words) > 3 or not plainly or reading.weight < 2:
         return None
     columns = ", ".join(code(name) for name in reading.sheet.names)
     known = conditions(reading.sheet, reading.query)

@@ -149,6 +149,8 @@ def _mentions(desk: Desk, files: list[str], found: re.Match[str]) -> Move[str | 
     hits = yield from moves.search(
         desk, pattern, f"Searching for {code(wanted)} in them.", ignore_case=True, limit=400
     )
+    if len(files) < 2:
+        return None
     having = {h.path for h in hits if h.path in files}
     chosen = [p for p in files if (p in having) != no]
     what = f"{'do not mention' if no else 'mention'} {code(wanted)}"

@@ -70,6 +70,12 @@ def _copy_name(source: str) -> str:
     return f"{stem}.backup.{ext}" if dot and stem and "/" not in ext else f"{source.rstrip('/')}.backup"
 
 
+_PLAIN_DELETE = frozenset({
+    "delete", "remove", "rm", "rf", "erase", "trash", "get", "rid", "of", "drop", "the", "my", "our", "this", "that", "it", "file", "files", "folder", "folders", "directory", "and", "please",
+    "both", "called", "named", "whole", "entire", "empty", "old", "unused", "unneeded", "temporary", "new", "created", "you", "just", "again", "with", "everything", "in", "its", "contents", "or", "also", "now", "from", "disk",
+})  # fmt: skip
+
+
 def delete(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     names = [*ask.paths, *ask.quotes]
     if not names and re.search(r"\b(?:it|that|this)(?: file)?$", match.group(), re.I):
@@ -86,6 +92,23 @@ def delete(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
         raise CannotDo(
             "Not deleted: the demo model deletes only what is named exactly, one path each, for example `delete old/notes.txt`."
         )
+    beside = (
+        set(re.findall(r"[^\W\d_]{2,}", re.sub(r"‹\w+›", " ", ask.text).lower()))
+        - _PLAIN_DELETE
+        - {w for n in names for w in re.findall(r"[^\W\d_]+", n.lower())}
+    )
+    if beside:
+        # "Delete the logs older than …" is no wish to delete the logs.
+        raise CannotDo(
+            f"Not deleted: the demo model deletes only what is named exactly, and does not know what {', '.join(code(w) for w in sorted(beside))} means there."
+        )
+    if (
+        not ask.paths
+        and not ask.quotes
+        and len([p for p in desk.listed() if not p.endswith("/")]) > 1
+        and not desk.earlier
+    ):
+        raise CannotDo("Not deleted: it is not clear which file is meant. Name it with its path.")
     bad = [
         n
         for n in names

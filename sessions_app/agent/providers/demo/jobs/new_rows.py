@@ -81,8 +81,8 @@ def _of_kind(sheet: Sheet, number: int, cell: str) -> object:
     return cell if value is None else int(value) if value == value.to_integral() else float(value)
 
 
-def _placed(ask: Ask, said: str, sheet: Sheet) -> dict[int, str] | str:
-    """Which cell gets what: "email x" by its heading, an address, number or date by its kind, the rest in order. A text says what does not fit."""
+def _said(ask: Ask, said: str, sheet: Sheet) -> tuple[dict[int, str], list[str]]:
+    """(values whose column is named, the other values in order)."""
     parts = [
         p.strip()
         for p in re.split(
@@ -110,29 +110,46 @@ def _placed(ask: Ask, said: str, sheet: Sheet) -> dict[int, str] | str:
             values[number] = pair["value"].strip().strip("\"'")
         else:
             loose.append(plain)
+    return values, loose
+
+
+def _truth(sheet: Sheet, free: list[int], value: str) -> tuple[int | None, bool]:
+    """The column of yes and no that a word such as "alive" or "not paid" speaks of, and which of the two."""
+    found = re.fullmatch(r"(not |no |un)?([\w-]+)", value)
+    if found is None:
+        return None, False
+    fitting = (
+        n for n in free if sheet.columns[n].kind == "truth" and alike(found[2], sheet.columns[n].words[0])
+    )
+    return next(fitting, None), found[1] is None
+
+
+def _placed(ask: Ask, said: str, sheet: Sheet) -> dict[int, str] | str:
+    """Which cell gets what: "email x" by its heading, an address, number or date by its kind, the rest in order. A text says what does not fit."""
+    values, loose = _said(ask, said, sheet)
     free = [n for n in range(len(sheet.columns)) if n not in values]
     ids = _next_number(sheet)
-    if ids is not None and ids[0] in free and len(loose) < len(free):
+    if (
+        ids is not None
+        and ids[0] not in values
+        and ids[0] in free
+        and not any(_fits_key(sheet, v) for v in loose)
+    ):
         values[ids[0]] = ids[1]
         free.remove(ids[0])
     if len(loose) < len(free) and loose and sheet.title() in free and _fits(sheet, sheet.title(), loose[0]):
         # With fewer values than columns the first one says what the row is called.
         values[sheet.title()] = loose.pop(0)
         free.remove(sheet.title())
+    loose = [_bare_date(value) for value in loose]
+    first, last = (column_called(sheet, w) for w in ("first name", "last name"))
+    if first is not None and last is not None and values.get(first, "").count(" ") == 1 and last in free:
+        values[first], values[last] = values[first].split(" ")
+        free.remove(last)
     for value in loose:
-        said_truth = re.fullmatch(r"(not |no |un)?([\w-]+)", value)
-        truth = next(
-            (
-                n
-                for n in free
-                if said_truth
-                and sheet.columns[n].kind == "truth"
-                and alike(said_truth[2], sheet.columns[n].words[0])
-            ),
-            None,
-        )
-        if truth is not None and said_truth is not None:
-            values[truth] = truth_word(sheet, truth, yes=said_truth[1] is None)
+        truth, yes = _truth(sheet, free, value)
+        if truth is not None:
+            values[truth] = truth_word(sheet, truth, yes=yes)
             free.remove(truth)
             continue
         fitting = [n for n in free if _fits(sheet, n, value)]
@@ -148,12 +165,26 @@ def _placed(ask: Ask, said: str, sheet: Sheet) -> dict[int, str] | str:
     return values
 
 
+def _bare_date(value: str) -> str:
+    """ "born 2014-03-03" is the date."""
+    found = re.fullmatch(r"[^\W\d_]+(?: on)? (.+)", value)
+    return found.group(1) if found and cells.day(found.group(1)) is not None else value
+
+
 def _next_number(sheet: Sheet) -> tuple[int, str] | None:
     """The numbering column and its next number."""
     first = sheet.columns[0]
-    if first.is_key and first.cells and all(c.isdigit() for c in first.cells):
-        return 0, str(max(int(c) for c in first.cells) + 1)
-    return None
+    parts = [re.fullmatch(r"(\D*?)(\d+)", c) for c in first.cells]
+    if not first.is_key or not parts or not all(parts) or len({p[1] for p in parts if p}) != 1:
+        return None
+    newest = max((p for p in parts if p), key=lambda p: int(p[2]))
+    return 0, f"{newest[1]}{int(newest[2]) + 1:0{len(newest[2])}}"
+
+
+def _fits_key(sheet: Sheet, value: str) -> bool:
+    """Whether a value looks like the numbers of the first column."""
+    shape = re.sub(r"\d+", "0", sheet.columns[0].cells[0])
+    return re.sub(r"\d+", "0", value) == shape
 
 
 def _fits(sheet: Sheet, number: int, value: str) -> bool:

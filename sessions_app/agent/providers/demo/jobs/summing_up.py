@@ -204,7 +204,7 @@ def _folder(desk: Desk, ask: Ask, folder: str, match: re.Match[str]) -> Script:
     return (yield from _several(desk, sorted(files)))
 
 
-_SUM = r"(?:summari[sz]e|sum up|condense|shorten|boil down|(?:give me |write |make |create |i need |i want |can i have |show me |what(?:'s| is| are) )?(?:me )?(?:an? |the )?(?:short |brief |quick |rough |\w+ )?(?:summary|gist|main points?|key points?|key facts|main ideas?|essence|tl;?dr|overview|abstract|synopsis)(?: (?:of|for|from|in))?|tl;?dr|what(?:'s| is) (?:the )?(?:main )?(?:content|point)s? of|outline)"
+_SUM = r"(?:summari[sz]e|sum up|condense|shorten|boil down|(?:give me |write |make |create |i need |i want |can i have |show me |what(?:'s| is| are) )?(?:me )?(?:an? |the )?(?:short |brief |quick |rough |\w+ )?(?:summary|gist|main points?|key points?|key facts|main ideas?|essence|tl;?dr|overview|abstract|synopsis)(?: (?:of|for|from|in))?|(?:give me |write |list |show me )?(?:some )?(?:bullet points?|key facts|facts) (?:about|on|from|for|of)|tl;?dr|what(?:'s| is) (?:the )?(?:main )?(?:content|point)s? of|outline)"
 
 RULES: list[Rule] = [
     rule(

@@ -90,9 +90,13 @@ class Asking(Grammar):
         every = [
             n
             for n, c in enumerate(self.sheet.columns)
-            if c.kind == "number" and not c.is_key and not c.reference and not c.origin
+            if c.kind == "number" and not c.origin and self._adds_up(n)
         ]
-        return every[0] if len(every) == 1 and self.money else None
+        return (
+            every[0]
+            if len(every) == 1 and not self.money and re.search(f"{_SUM}|{_AVERAGE}", self.found.text)
+            else None
+        )
 
     def _aggregate(self, operation: str, *, required: bool) -> None:
         column = self._sum_column()
@@ -104,11 +108,11 @@ class Asking(Grammar):
             )
         if column is None:
             column = self.role("money", None)
-        if column is None:
+        if column is None and not self.money:
             every = [
                 n
                 for n, c in enumerate(self.sheet.columns)
-                if c.kind == "number" and not c.is_key and not c.reference and not c.origin
+                if c.kind == "number" and not c.origin and self._adds_up(n)
             ]
             column = every[0] if len(every) == 1 else None
         if column is None:

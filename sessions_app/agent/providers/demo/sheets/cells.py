@@ -11,8 +11,11 @@ MONTHS = ("january", "february", "march", "april", "may", "june", "july", "augus
 _TRUE = frozenset({"yes", "y", "true", "x", "✓", "✔", "ja", "oui", "si", "sí", "wahr", "vrai", "1"})
 _FALSE = frozenset({"no", "n", "false", "✗", "nein", "non", "falsch", "faux", "0", "-"})
 _EMPTY = frozenset({"", "-", "n/a", "na", "none", "null", "nan", "—", "?"})
+_UNITS = r"(?i:eur|usd|gbp|chf|kg|mg|g|lbs?|oz|km|m|cm|mm|mi|ft|km/h|mph|l|ml|cl|h|hrs?|hours?|min|mins|minutes?|s|sec|ms|days?|weeks?|months?|years?|yrs?|pages?|pcs|pieces?|stk|gb|mb|kb|tb|m²|m2|m³|°c|°f|°|kwh|kw|points?|pts)"
 _NUMBER = re.compile(
-    r"(?P<before>[€$£¥]|EUR|USD|GBP|CHF)?\s*(?P<sign>[-+]?)(?P<digits>\d[\d.,'  ]*)\s*(?P<unit>[€$£¥%]|[A-Za-z°µ²³/]{1,6})?$"
+    r"(?P<before>[€$£¥]|EUR|USD|GBP|CHF)?\s*(?P<sign>[-+]?)(?P<digits>\d[\d.,'  ]*)\s*(?P<unit>[€$£¥%]|"
+    + _UNITS
+    + r")?$"
 )
 _ISO = re.compile(r"(\d{4})[-/](\d{1,2})(?:[-/](\d{1,2}))?(?:[T ]\d.*)?$")
 _DOTTED = re.compile(r"(\d{1,2})([./])(\d{1,2})\2(\d{4}|\d{2})$")

@@ -53,6 +53,13 @@ class Grammar:
     def _digits(self, mark: str) -> str:
         return self.found.numbers[self.found.number(mark)][0]
 
+    def _adds_up(self, number: int) -> bool:
+        """Whether the numbers of a column make a sum that means anything: amounts do, ratings and ages do not."""
+        column = self.sheet.columns[number]
+        return not self._names_rows(number) and not column.has(
+            *ROLES["quality"], *ROLES["age"], *ROLES["heat"], "year", "rate", "hour", "round", "number", "nr"
+        )
+
     def _names_rows(self, number: int) -> bool:
         """Whether a column only numbers or references rows."""
         return self.sheet.columns[number].is_key or self.sheet.columns[number].reference
@@ -94,6 +101,13 @@ class Grammar:
         if role == "time":
             return next((n for n in own if self.sheet.columns[n].kind == "date"), None)
         if role == "age":
+            born = [
+                n
+                for n in own
+                if self.sheet.columns[n].has("birthday", "born", "birth", "dob", "birthdate", "geburtstag")
+            ]
+            if len(born) == 1:
+                return born[0]
             return (
                 next((n for n in own if self.sheet.columns[n].kind == "date"), None)
                 if len(own) == 1

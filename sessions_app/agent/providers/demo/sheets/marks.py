@@ -18,6 +18,7 @@ from sessions_app.agent.providers.demo.sheets.words import (
     MEANING,
     MONEY_WORDS,
     OPPOSITES,
+    PEOPLE,
     alike,
     degree,
     singular,
@@ -51,6 +52,7 @@ class Marked:
     numbers: list[tuple[str, str]] = field(default_factory=list)  # (number, unit beside it)
     times: list[tuple[str, Span]] = field(default_factory=list)  # ("within", days) or ("month", (number, ""))
     nouns: int = 0
+    exact: int = 0  # words that are a heading as it is written
     relative: bool = False  # whether today's date was used
 
     def number(self, mark: str) -> int:
@@ -154,7 +156,11 @@ def _values(sheet: Sheet, text: str, found: Marked) -> str:
         )
     # A word that stands inside cells, such as a first name.
     for word in dict.fromkeys(re.findall(r"(?<![\w‹@.-])[^\W\d_][\w'-]{2,}(?![\w›@])", text)):
-        if _known(word) or _heading(sheet, word):
+        if (
+            _known(word)
+            or _heading(sheet, word)
+            or re.search(rf"\b(?:which|what|how many) {re.escape(word)}\b", text)
+        ):
             continue
         for number, column in enumerate(sheet.columns):
             if column.kind == "text" and any(
@@ -266,7 +272,7 @@ def _numbers(text: str, found: Marked) -> str:
 
     text = re.sub(rf"\b({'|'.join(_NUMBER_WORDS)})\b(?= )", lambda m: str(_NUMBER_WORDS[m.group()]), text)
     return re.sub(
-        r"(?<![\w‹.-])(?P<before>[€$£¥]|usd |eur )?(?P<digits>-?\d[\d.,]*\d|-?\d)(?P<after> ?(?:€|\$|£|%|eur\b|euros?\b|dollars?\b|usd\b|pounds\b|years?(?: old|-old)?\b|pages\b|minutes\b|hours\b|kg\b|km\b|cm\b|points\b|percent\b))?(?![\w›-])",
+        r"(?<![\w‹.-])(?P<before>[€$£¥]|usd |eur )?(?P<digits>-?\d[\d.,]*\d|-?\d)(?P<after> ?(?:€|\$|£|%|eur\b|euros?\b|dollars?\b|usd\b|pounds\b|years?(?: old|-old)?\b|pages\b|minutes\b|hours\b|kg\b|km\b|cm\b|gb\b|mb\b|tb\b|kb\b|ms\b|ml\b|points\b|percent\b))?(?![\w›-])",
         put,
         text,
     )
@@ -305,6 +311,10 @@ def _word(sheet: Sheet, found: Marked, said: str, before: str) -> str:
         )
         if counting is not None:
             return _column(found, counting)
+    if grouped and singular(said) in sheet.extra_nouns:
+        pointing = next((n for n, c in enumerate(sheet.columns) if c.also), None)
+        if pointing is not None:
+            return _column(found, pointing)
     own = any(said == w for c in sheet.columns for w in c.words if not c.is_key)
     if _noun(sheet, said) and ((singular(said) in sheet.extra_nouns and not grouped) or not own):
         found.nouns += 1
@@ -313,10 +323,11 @@ def _word(sheet: Sheet, found: Marked, said: str, before: str) -> str:
         r"(?:\b(?:by|and|the row|with)|,) $", before
     ):
         return said
-    exact = _column_for(sheet, said)
-    if exact is not None:
-        return _column(found, exact)
-    if _noun(sheet, said):
+    named = _column_for(sheet, said)
+    if named is not None:
+        found.exact += said == sheet.columns[named].name.lower()
+        return _column(found, named)
+    if _noun(sheet, said) or (singular(said) in PEOPLE and not sheet.joined and sheet.persons() is not None):
         found.nouns += 1
         return "‹t0›"
     bare = re.sub(r"^(?:un|non|not|in)-?", "", said)
@@ -334,6 +345,7 @@ def _column_for(sheet: Sheet, word: str) -> int | None:
         return None
     forms = next((group for group in _SYNONYMS if singular(word) in group), (word,))
     best: tuple[int, int] | None = None
+    several = False
     for number, column in enumerate(sheet.columns):
         parts = [w for w in column.words if w not in _WEAK]
         if word in column.words or any(alike(form, part) for form in forms for part in parts):
@@ -342,5 +354,8 @@ def _column_for(sheet: Sheet, word: str) -> int | None:
             if exact is False and word in FILLING and word not in {"name", "names"}:
                 continue
             if best is None or rank < best[0]:
-                best = (rank, number)
-    return best[1] if best else None
+                best, several = (rank, number), False
+            elif rank == best[0]:
+                several = True
+    # A word of several headings ("gb", "date") names none of them.
+    return best[1] if best and not (several and best[0] > 1) else None

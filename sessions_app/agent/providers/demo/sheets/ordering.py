@@ -113,6 +113,14 @@ class Ordering(Grammar):
             ):
                 column = self.role("money", start)
         said = self.text[start:end]
+        if (
+            column is not None
+            and adjective in {"good", "bad"}
+            and self.sheet.columns[column].has("grade", "mark", "rank", "place", "position", "note")
+        ):
+            self.failed.append(
+                f"{said.strip()} (whether a high or a low {self.sheet.columns[column].name} is the better one)"
+            )
         self.take(re.escape(said))
         if column is None and not plain:
             self.failed.append(said.strip().split(" ")[-1])

@@ -79,9 +79,16 @@ class _Reader(Ordering, Comparing, Selecting, Asking):
         )
         several = any(len(c.wanted) > 1 for c in query.conditions)
         truth = any(c.test in {"true", "empty"} for c in query.conditions)
+        money = money or self.role("money", None) is not None
+        if (self.sheet.extra_nouns or any(c.reference for c in self.sheet.columns)) and any(
+            c.test == "empty" and not c.negated and all(self.sheet.columns[c.column].cells)
+            for c in query.conditions
+        ):
+            # "Students without a grade" of a table of grades: it has no row for them.
+            self.failed.append("no")
         unknown: list[str] = []
         lost = bool(self.failed)
-        for word in re.findall(r"‹[qnvd]\d+›|[^\W\d_][\w'-]*", re.sub(r"‹t\d+›", " ", self.text)):
+        for word in re.findall(r"‹[qnvd]\d+›|[^\W_][\w'-]*", re.sub(r"‹t\d+›", " ", self.text)):
             if word.startswith("‹"):
                 unknown.append(self._said(word))
                 lost = True
@@ -98,7 +105,13 @@ class _Reader(Ordering, Comparing, Selecting, Asking):
                 unknown.append(word)
                 lost = lost or word in MEANING
         crossed = self._crossed_or()
-        weight = self.weight + self.found.nouns + len(self.found.columns) + len(self.found.values)
+        weight = (
+            self.weight
+            + self.found.nouns
+            + self.found.exact
+            + len(self.found.columns)
+            + len(self.found.values)
+        )
         return Reading(
             self.sheet,
             query,

@@ -84,7 +84,10 @@ class Selecting(Grammar):
             kind = self.sheet.columns[column].kind
             negative = found.group(1) is not None
             opposite = place in self.found.opposite
-            if (kind == "truth" and column != self.query.group) or (
+            if any(c.column == column and c.test in {"true", "empty"} for c in self.query.conditions):
+                # "Who hasn't paid the fee": both words are of one heading, and the first said it.
+                self.take(re.escape(found.group(2)))
+            elif (kind == "truth" and column != self.query.group) or (
                 (negative or opposite)
                 and (
                     kind == "date"

@@ -260,6 +260,24 @@ def _keys(left: Sheet, right: Sheet) -> tuple[int, int] | None:
     return None
 
 
+def _full_names(sheet: Sheet) -> list[str]:
+    """First and last names together, where a table keeps them apart."""
+    places = [
+        next((n for n, c in enumerate(sheet.columns) if c.words[:2] in names), None)
+        for names in (_FIRST, _LAST)
+    ]
+    if None in places:
+        return []
+    return [
+        " ".join(sheet.columns[n].cells[row] for n in places if n is not None).strip()
+        for row in range(sheet.size)
+    ]
+
+
+_FIRST = (("first", "name"), ("firstname",), ("given", "name"), ("vorname",), ("prénom",))
+_LAST = (("last", "name"), ("lastname",), ("surname",), ("family", "name"), ("nachname",))
+
+
 def _widened(left: Sheet, right: Sheet, n: int, m: int) -> Sheet:
     """The rows of `left`; the column that pointed at `right` shows what its rows are called."""
     places = {cell: number for number, cell in enumerate(right.columns[m].cells) if cell}
@@ -270,7 +288,7 @@ def _widened(left: Sheet, right: Sheet, n: int, m: int) -> Sheet:
     def beside(other: Column) -> list[str]:
         return [other.cells[places[c]] if c in places else "" for c in pointing.cells]
 
-    called = right.columns[title]
+    called = Column(right.columns[title].name, _full_names(right) or right.columns[title].cells)
     columns = [
         Column(c.name, beside(called), "", also=called.words) if c is pointing and title != m else c
         for c in left.columns

@@ -52,9 +52,11 @@ MONEY_WORDS = word_set("spend spent spending cost costs costing pay pays paid ea
 HAPPENED = word_set("placed made came come happened recorded received registered joined created issued started began begun took place ordered bought sold sent arrived arriving published entered signed added booked due dated written submitted went took visited occurred opened finished ended played taken visits coming upcoming send sends times time")  # fmt: skip
 #: They go with a column of yes and no, or one that may be empty.
 AGREED = word_set("subscriber subscribers subscription subscriptions anything something ever subscribed subscribe subscribes opted agreed agree flagged get gets receive receives want wants provided given gave left filled entered yes true already been")  # fmt: skip
+#: In a table of people they mean its rows, whatever the table is called.
+PEOPLE = word_set("child kid pupil student person member employee colleague guest user patient player worker teacher friend participant applicant author guy woman man")  # fmt: skip
 #: They carry no condition.
 FILLING = word_set("""
-    a an everything make makes do doing buy buys overview play plays times got the of in on at to for and or by with is are was were be been being do does did have has had having i me my mine we us our you your he him his she her hers
+    a an everything avons avons-nous haben tenemos using running owned make makes do doing buy buys overview play plays times got the of in on at to for and or by with is are was were be been being do does did have has had having i me my mine we us our you your he him his she her hers
     it its they them their theirs this that there here what what's which who who's whose whom how please show list give get find print display tell see
     name names named called call table csv json tsv file data dataset spreadsheet row rows record records entry entries line item items thing things value values
     column columns field fields one ones all every everyone everybody anyone anybody someone each any some both people person persons folks guys those these just only
@@ -63,7 +65,7 @@ FILLING = word_set("""
     information say says said if belong belongs belonging live lives living lived based stand stands standing set marked listed found exist exists
     contain contains containing includes include including via per if then when where result results number figure figures many much amount kind kinds type types
     sort sorts different various respective corresponding associated matching match go goes going got gets take takes our please thanks thank you
-    sorted order ordered grouped group ranking rank ranked them it's there's i'd i'm they're don't current present time pretty quick quickly
+    sorted order ordered grouped group ranking rank ranked them it's there's i'd i'm they're don't current time pretty quick quickly
     short brief nice nicely clear overview summary worth via across among within out about regarding concerning according wrote written think
     der die das den dem ein eine und oder für mit von im ist sind hat haben zeige alle welche wer wie viele
 """) - word_set("not no never without except")  # fmt: skip
@@ -79,8 +81,8 @@ MEANING = word_set("""
 def singular(word: str) -> str:
     """ "cities" is city, "classes" class, "orders" order."""
     lower = word.lower()
-    if lower in {"people"}:
-        return "person"
+    if lower in {"people", "children"}:
+        return {"people": "person", "children": "child"}[lower]
     if len(lower) > 4 and lower.endswith("ies"):
         return lower[:-3] + "y"
     if len(lower) > 4 and lower.endswith(("sses", "xes", "ches", "shes")):
