@@ -295,6 +295,7 @@ def test_while_the_summary_is_written_one_can_stay(page: Page) -> None:
     dialog.get_by_role("textbox", name="Focus of the summary").fill("never ends")
     dialog.get_by_role("button", name="Go here").click()
     expect(page.locator("#run-notice")).to_contain_text("Summarising the branch you leave…")
+    expect(dialog).to_be_hidden()
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator("#run-status")).to_contain_text("Cancelled")
     expect(mine(page)).to_have_count(3)
@@ -390,7 +391,7 @@ def test_an_exported_session_is_imported_back_with_all_its_branches(page: Page, 
     expect(cards(page)).to_have_count(1)
     page.get_by_role("button", name="Export", exact=True).click()
     with page.expect_download() as download:
-        page.get_by_role("link", name="The whole tree").click()
+        page.get_by_role("link", name="The whole tree", exact=True).click()
     file = tmp_path / "session.jsonl"
     download.value.save_as(file)
     page.goto(re.sub(r"/s/.*", "/", page.url))
