@@ -11,6 +11,7 @@ from typing import Any
 from sessions_app import entry_log
 from sessions_app.agent.models_catalogue import spoken_name
 from sessions_app.agent.remedies import remedy_of
+from sessions_app.core.bare_words import bare_words
 from sessions_app.core.entries import Kind
 from sessions_app.core.messages import blocks_of, number_of, text_of
 from sessions_app.core.projection import EDITABLE_ROLES
@@ -141,7 +142,7 @@ def thinking_part(text: str, milliseconds: float | None) -> Json:
     """A folded row: how long, the first words, and all of it inside."""
     return {
         "kind": "thinking",
-        "first": one_line(text, 120),
+        "first": one_line(bare_words(text[:1000]), 120),
         "text": visible(text[:MAX_SCANNED]),
         "took": wording.duration(milliseconds) if milliseconds else "",
     }
@@ -277,15 +278,23 @@ def _context_edit(entry: Entry, record: Json, around: Surroundings) -> Described
     replacement = record.get("replacement")
     content = replacement.get("content") if isinstance(replacement, dict) else None
     omitted = not isinstance(replacement, dict)
-    return _note(
+    target = entry_log.find_by_id(entry.session_id, record.get("targetId"))
+    template, context = _note(
         "Left out" if omitted else "Changed",
         "An entry is left out of what the model sees"
         if omitted
         else "The model sees another text of an entry",
         glyph="omit",
-        target=_target(entry, record),
+        target=target.seq if target else None,
         details="" if omitted else visible(text_of(content, "\n")[:MAX_SCANNED]),
     )
+    # A failed attempt says itself that it was made again.
+    return template, context | {"bare": omitted and target is not None and _has_failed(target)}
+
+
+def _has_failed(entry: Entry) -> bool:
+    message = entry.record.get("message")
+    return isinstance(message, dict) and message.get("stopReason") == "error"
 
 
 def _label(entry: Entry, record: Json, around: Surroundings) -> Described:

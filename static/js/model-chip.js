@@ -51,7 +51,9 @@ class ModelChip extends HTMLElement {
     const meter = this.#controls.querySelector("[role=meter]");
     const known = meter && !meter.getAttribute("aria-valuetext").startsWith("Unknown");
     const share = known ? `${Math.max(1, Math.round((100 * meter.ariaValueNow) / meter.ariaValueMax))} %` : "?";
-    this.#button.querySelector("span").textContent = [model.split(" (")[0], share].filter(Boolean).join(" · ");
+    const [name, part] = this.#button.querySelectorAll("span");
+    name.textContent = model.split(" (")[0];
+    part.textContent = `${name.textContent && "· "}${share}`;
   }
 }
 
