@@ -123,7 +123,7 @@ def record_entry(entry: Entry, *, reason: str) -> CompactionReview:
 
 def record_first_version(review: CompactionReview, entry: Entry, **facts: Any) -> SummaryVersion:
     record = entry.record
-    summary = str(record.get("summary") or "")
+    summary = _storable(str(record.get("summary") or ""))
     text = without_carried(summary) or ""
     version = SummaryVersion.objects.create(
         review=review,
@@ -133,7 +133,7 @@ def record_first_version(review: CompactionReview, entry: Entry, **facts: Any) -
         summary=text,
         carried=summary[len(text) :],
         details=json.dumps(record["details"]) if record.get("details") is not None else "",
-        first_kept=str(record.get("firstKeptEntryId") or "")[:200],
+        first_kept=_storable(str(record.get("firstKeptEntryId") or ""))[:200],
         created_at=entry.created_at,
         **facts,
     )
