@@ -32,6 +32,10 @@ _WISHES = re.compile(
 
 def described(ask: Ask, path: str) -> str | None:
     """The text that the words of the request give; None when they only wish for one."""
+    if re.search(
+        r"\bsorted by\b|\b(?:table|list|overview) of (?:all|every|the)\b|\bwith all\b", ask.text, re.I
+    ):
+        return None
     if ending(path) not in {"md", "txt", "rst", "csv", "adoc", "org", "log", ""}:
         return None
     if re.search(r"\bwith (?:the |these |following )*lines:? ‹q", ask.text):

@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 
 from sessions_app.agent.providers.demo.conversation import STATEMENT, Now
 from sessions_app.agent.providers.demo.desk import Desk
+from sessions_app.agent.providers.demo.jobs.creating import create_file
 from sessions_app.agent.providers.demo.jobs.data import destination, table_answer
 from sessions_app.agent.providers.demo.jobs.groups import group_answer
 from sessions_app.agent.providers.demo.jobs.rows import is_change, rows_changed
@@ -144,15 +145,13 @@ def one_step(task: Task, desk: Desk) -> Generator[Step, list[Outcome], tuple[str
         ask = desk.resolved(task.ask)
     except CannotDo as end:
         return str(end), False
-    if task.rule.job in OPEN:
-        try:
-            answer = yield from _watched(from_the_folder(desk, ask), desk)
-        except CannotDo as end:
-            return str(end), False
-        except ToolFailed as error:
-            return failed(error), False
+    spoken = task.spoken or ask
+    if task.rule.job in OPEN or task.spoken is not None or _rows_into_a_file(task, ask):
+        answer, problem = yield from _tried(desk, spoken)
         if answer is not None:
             return answer, True
+        if problem and task.rule.job in OPEN:
+            return problem, False
     tried = len(desk.written)
     try:
         said = yield from _watched(task.rule.job(desk, ask, task.match), desk)
@@ -165,13 +164,26 @@ def one_step(task: Task, desk: Desk) -> Generator[Step, list[Outcome], tuple[str
         # A look at a place that is not there: perhaps it was described, not named.
         problem = failed(error)
     if len(desk.written) == tried and task.rule.job not in OPEN:
-        try:
-            answer = yield from _watched(from_the_folder(desk, ask), desk)
-        except (CannotDo, ToolFailed):
-            answer = None
+        answer, _ = yield from _tried(desk, spoken)
         if answer is not None:
             return answer, True
     return problem, False
+
+
+def _rows_into_a_file(task: Task, ask: Ask) -> bool:
+    """Whether a new file is to hold what a table says, not a text that is given."""
+    return task.rule.job is create_file and destination(ask)[1] is not None and not ask.quotes
+
+
+def _tried(desk: Desk, ask: Ask) -> Generator[Step, list[Outcome], tuple[str | None, str]]:
+    """(the folder's answer, what stood against it)."""
+    try:
+        answer = yield from _watched(from_the_folder(desk, ask), desk)
+    except CannotDo as end:
+        return None, str(end)
+    except ToolFailed as error:
+        return None, failed(error)
+    return answer, ""
 
 
 def _watched(job: Generator[Step, list[Outcome], T], desk: Desk) -> Generator[Step, list[Outcome], T]:

@@ -162,6 +162,7 @@ class Task:
     ask: Ask
     rule: Rule
     match: re.Match[str]
+    spoken: Ask | None = None  # as it was typed, when a word beside the verb was taken for a slip
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,9 +273,14 @@ def understand_ask(ask: Ask) -> tuple[Task, ...]:
 
 def _tasks_of(ask: Ask) -> tuple[Task, ...]:
     """The tasks of one part in their order."""
-    found = _try(ask) or _try(ask.with_text(correct(ask.text)))
+    found = _try(ask)
     if found is not None:
         return found
+    corrected = correct(ask.text)
+    found = _try(ask.with_text(corrected))
+    if found is not None:
+        beside = ask.text.split(" ")[1:] != corrected.split(" ")[1:]
+        return tuple(replace(task, spoken=ask) for task in found) if beside and len(found) == 1 else found
     return _pieces(ask) or _last_resort(ask) or (_unknown(ask),)
 
 

@@ -165,6 +165,7 @@ def add_text(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
         not (yield from moves.exists(desk, path, f"Is {code(path)} there?"))
         and "/" not in path
         and "." in path
+        and not any(p.rsplit("/", 1)[-1].lower() == path.lower() for p in (yield from moves.every_path(desk)))
     ):
         yield from moves.write(desk, path, given + "\n", f"No {code(path)} yet. Writing it.")
         return f"{link(path)} did not exist; it now has {count(given.count(chr(10)) + 1, 'line')}."

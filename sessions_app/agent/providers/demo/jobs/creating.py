@@ -146,6 +146,12 @@ def create_file(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
             and ask.has(r"\b(?:that|which|to|for|with) \w+")
         ):
             raise CannotDo(no_template(ask.plain()))
+    if given is None and ask.has(
+        r"\b(?:from|like|based on|similar to|copy of|out of|sorted|table of|list of all)\b"
+    ):
+        raise CannotDo(
+            f"Not written: “{clip(ask.plain(), 80)}” asks for more than an empty file or a template, and the demo model writes no text of its own. Give the text in quotes."
+        )
     # A name of the person's own is taken as it is; a usual one gets a number when it is taken.
     own = bool(ask.paths) or ask.has(r"\b(?:called|named)\b")
     place = yield from place_for(

@@ -56,14 +56,22 @@ class Found:
     assumed: str = ""  # the word that was taken for the rows
 
 
-def may_be_data(ask: Ask) -> bool:
+def may_be_data(request: Ask) -> bool:
     """Whether a request can be about the rows of a table at all."""
+    ask, target = destination(request)
+    if target is not None:
+        # Where the rows shall go says nothing of what they are.
+        ask = ask.with_text(re.sub(r"\b(?:in|into|to|as) ‹p\d+›$", "", ask.text))
+        ask = Ask(ask.text, tuple("" if v == target else v for v in ask.values))
     named = [p for p in ask.paths if not p.startswith("@")]
     if any(is_table(p) for p in named):
         return True
     if any("." in p for p in named) and not _TARGET.search(ask.text) and not _MADE.match(ask.text):
         return False
-    return not ask.has(_CODE_WORDS) and len(ask.text) < 400
+    computed = ask.has(r"\b(?:average|mean|median|sum|total|per|top \d+)\b") and not ask.has(
+        r"\b(?:lines?|words?|files?|functions?|commits?|todos?)\b"
+    )
+    return (computed or not ask.has(_CODE_WORDS)) and len(ask.text) < 400
 
 
 def tables(desk: Desk, ask: Ask) -> Move[list[Sheet]]:

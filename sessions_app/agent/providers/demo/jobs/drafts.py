@@ -163,6 +163,51 @@ def told_file(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     return f"Wrote {link(path)}:\n\n{fence(text, ending(path))}"
 
 
+_DOCKER = {
+    "package.json": 'FROM node:22-slim\nWORKDIR /app\nCOPY package*.json ./\nRUN npm install --omit=dev\nCOPY . .\nCMD ["npm", "start"]\n',
+    "go.mod": 'FROM golang:1.23\nWORKDIR /app\nCOPY . .\nRUN go build -o /app/server .\nCMD ["/app/server"]\n',
+}
+
+
+def dockerfile(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
+    """A Dockerfile for what the folder's manifest says it is; for Python the file that can be started is named."""
+    if (yield from moves.exists(desk, "Dockerfile", "Is `Dockerfile` free?")):
+        raise CannotDo(f"{link('Dockerfile')} exists already and was left as it is.")
+    every = yield from moves.every_path(desk, "What kind of project is this?")
+    kind = next((name for name in _DOCKER if name in every), None)
+    if kind is not None:
+        text = _DOCKER[kind]
+    else:
+        starts = [
+            p for p in every if p.endswith(".py") and not re.search(r"(?:^|/)(?:test_|__init__|setup\.py)", p)
+        ]
+        starts.sort(
+            key=lambda p: (p.rsplit("/", 1)[-1] not in {"main.py", "app.py", "__main__.py"}, p.count("/"), p)
+        )
+        if not starts:
+            raise CannotDo(
+                "Not written: the folder has no package.json, go.mod or Python file, so it is not clear what the container should run."
+            )
+        install = next(
+            (
+                c
+                for name, c in (
+                    ("requirements.txt", "pip install --no-cache-dir -r requirements.txt"),
+                    ("pyproject.toml", "pip install --no-cache-dir ."),
+                )
+                if name in every
+            ),
+            "",
+        )
+        text = (
+            "FROM python:3.12-slim\nWORKDIR /app\nCOPY . .\n"
+            + (f"RUN {install}\n" if install else "")
+            + f'CMD ["python", "{starts[0]}"]\n'
+        )
+    yield from moves.write(desk, "Dockerfile", text, "Writing `Dockerfile`.")
+    return f"Wrote {link('Dockerfile')}, a template that fits {code(kind or 'Python')}; it was not built here:\n\n{fence(text)}"
+
+
 _ROBOTS = {"allow": "User-agent: *\nAllow: /\n", "disallow": "User-agent: *\nDisallow: /\n"}
 
 
@@ -181,6 +226,7 @@ _NEW = r"(?:create|make|write|add|start|save|put|draft)\b(?: me| us)?(?: up)? (?
 
 RULES: list[Rule] = [
     rule(rf"{_NEW}(?:[\w-]+ ){{0,3}}?(?:file )?(?:called |named )?(?P<file>{P}) (?:saying|that says|which says|with the (?:following )?(?:text|content|words?|line|sentence|note|message|title|heading)|titled|containing|reading|with)(?: the (?:text|title|heading))?:? (?P<text>{Q})$", told_file, lambda ask: len(ask.paths) == 1 and len(ask.quotes) == 1 and not ask.quotes[0].startswith("that ") and not ask.has(r"\b(?:tag|link|comment|button|image|row|column|key|line to|to the|in the|existing)\b") and ending(ask.paths[0]) in {"md", "txt", "rst", "log", ""}),
+    rule(r"(?:create|make|write|add|generate|draft)\b (?:an? |the |me |simple |basic |small |working )*(?:dockerfile|‹p\d+›)(?: (?:for|to|that) [^‹]*)?$", dockerfile, lambda ask: ask.has(r"\bdockerfile\b") or [p.lower() for p in ask.paths] == ["dockerfile"]),
     rule(r"(?:create|make|write|add|generate)\b (?:an? |the |me )*(?:file )?(?:‹p\d+›|robots\.txt)(?: file)?(?: (?:that |which |to |for )?.*\b(?:allow|disallow|block|forbid|deny|let|search engines?|crawlers?|robots|bots)\w*\b.*)?$", robots, lambda ask: any(p.lower() == "robots.txt" for p in ask.paths) and not ask.quotes),
     rule(
         r"(?:create|make|add|write|generate|draft|prepare|start|set up|i (?:need|want)|give me)\b(?: me| us)? (?:an? |the |some |new |basic |simple |short |good |first |draft of (?:an? )?)*(?:contributing(?: guide(?:lines?)?| file| document)?|contribution guide(?:lines)?|contributor guide|readme|‹p\d+›)(?: file| document)?(?: (?:for|of|about|to|in|here)\b(?: (?:this|the|my|our|new|whole|it|contributors|project|folder|repo|repository|package|code|us))*)?$",

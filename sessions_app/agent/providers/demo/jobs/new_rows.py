@@ -21,6 +21,10 @@ _ADD = re.compile(
     r"(?:add|insert|append|put|enter|record|create|register)\b(?: me)? (?:an? |another |the |one |new |further )*(?P<what>[\w ]{0,40}?)(?: (?:in|to|into|for) (?:the )?(?:file |table )?(?P<where>‹p\d+›|[\w-]+(?: table| file| list| csv)?))?(?: ?[:,] ?| (?:called|named|with|for|saying) )(?P<cells>.+)$",
     re.I | re.S,
 )
+_ADD_NAMED = re.compile(
+    r"(?:add|insert|append|create|register)\b (?:me )?(?:an? |another |the |one |new |further )+(?P<what>[\w-]+) (?P<cells>(?!to\b|in\b|for\b)\S.*)$",
+    re.I | re.S,
+)
 _ADD_QUOTED = re.compile(
     r"(?:add|insert|append|put)\b (?P<cells>.+?) (?:to|into|in) (?:the |my |our )?(?:file |table |list of )?(?P<where>‹p\d+›|[\w-]+(?: table| file| list| csv)?)(?: as (?:an? )?new (?:\w+))?$",
     re.I | re.S,
@@ -33,7 +37,11 @@ _ADD_ITEM = re.compile(
 
 def row_added(desk: Desk, ask: Ask, sheets: Sequence[Sheet]) -> Move[str | None]:
     found = next(
-        (m for p in (_ADD_ITEM, _ADD_QUOTED, _ADD) if (m := p.match(ask.text)) and _spoken(m, ask, sheets)),
+        (
+            m
+            for p in (_ADD_ITEM, _ADD_QUOTED, _ADD, _ADD_NAMED)
+            if (m := p.match(ask.text)) and _spoken(m, ask, sheets)
+        ),
         None,
     )
     if found is None:
@@ -81,8 +89,23 @@ def _of_kind(sheet: Sheet, number: int, cell: str) -> object:
     return cell if value is None else int(value) if value == value.to_integral() else float(value)
 
 
+def _apart(said: str, sheet: Sheet) -> str:
+    """With a comma in front of every heading and of the author behind "by": "Leek in bed C" is Leek, bed C."""
+    words = [w for c in sheet.columns for w in c.words if len(w) > 2 and w not in {"the", "name", "title"}]
+    if words:
+        said = re.sub(
+            rf"(?<!^)(?<![,;]) (?:(?:in|with|and|on|at|of|for) )?(?=(?:{'|'.join(map(re.escape, words))}) \S)",
+            ", ",
+            said,
+            flags=re.I,
+        )
+    author = next((c.name for c in sheet.columns if c.has("author", "artist", "maker", "brand")), None)
+    return re.sub(r" by (?=[A-Z])", f", {author} ", said) if author else said
+
+
 def _said(ask: Ask, said: str, sheet: Sheet) -> tuple[dict[int, str], list[str]]:
     """(values whose column is named, the other values in order)."""
+    said = _apart(said, sheet)
     parts = [
         p.strip()
         for p in re.split(
@@ -107,7 +130,7 @@ def _said(ask: Ask, said: str, sheet: Sheet) -> tuple[dict[int, str], list[str]]
         if pair and number is None and (turned := re.match(r"(?P<value>\S+) (?P<name>[\w-]+)$", plain)):
             number, pair = column_called(sheet, turned["name"]), turned
         if pair and number is not None and number not in values:
-            values[number] = pair["value"].strip().strip("\"'")
+            values[number] = re.sub(r"^(?:on|at|in|is|of) ", "", pair["value"].strip().strip("\"'"))
         else:
             loose.append(plain)
     return values, loose
@@ -152,7 +175,9 @@ def _placed(ask: Ask, said: str, sheet: Sheet) -> dict[int, str] | str:
             values[truth] = truth_word(sheet, truth, yes=yes)
             free.remove(truth)
             continue
-        fitting = [n for n in free if _fits(sheet, n, value)]
+        fitting = sorted(
+            (n for n in free if _fits(sheet, n, value)), key=lambda n: _likeness(sheet, n, value)
+        )
         if not fitting:
             return f"Not added: {code(value)} fits no free column of {link(sheet.path)}. Its columns: {', '.join(code(n) for n in sheet.names)}. Say which is which, for example “{sheet.names[free[0] if free else 0]}: …”."
         values[fitting[0]] = value
@@ -179,6 +204,15 @@ def _next_number(sheet: Sheet) -> tuple[int, str] | None:
         return None
     newest = max((p for p in parts if p), key=lambda p: int(p[2]))
     return 0, f"{newest[1]}{int(newest[2]) + 1:0{len(newest[2])}}"
+
+
+def _likeness(sheet: Sheet, number: int, value: str) -> int:
+    """How well a value goes into a column that takes it, best first: a cell it has already, its kind, any text."""
+    column = sheet.columns[number]
+    if value.lower() in {c.lower() for c in column.cells}:
+        return 0
+    numeric = cells.number(value) is not None
+    return 1 if column.kind != "text" and numeric == (column.kind == "number") else 2
 
 
 def _fits_key(sheet: Sheet, value: str) -> bool:

@@ -25,6 +25,10 @@ _REMOVE = re.compile(
 )
 _SET = (
     re.compile(
+        r"(?:change|set|update|put)\b (?:the )?(?P<column>[\w '-]+?) (?:to|=) (?P<new>‹q\d+›|[\w.,-]+) (?:for|of|on|in) (?:the )?(?P<which>.+)$",
+        re.I | re.S,
+    ),
+    re.compile(
         r"(?:change|set|update|correct|edit|make|put)\b (?:the )?(?P<column>[\w '-]+?) (?:of|for|on|in) (?:the )?(?P<which>.+?) (?:to|=|as|into) (?:be )?(?P<new>.+)$",
         re.I | re.S,
     ),

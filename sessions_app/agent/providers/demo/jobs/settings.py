@@ -89,7 +89,16 @@ def change_setting(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
         flags=re.I,
     )
     key = re.sub(r"(?:'s)? (?:value|setting|option|flag)$", "", key, flags=re.I).strip()
-    path = yield from _named_file(desk, ask.plain(groups.get("where") or "").strip())
+    where = ask.plain(groups.get("where") or "").strip()
+    path = yield from _named_file(desk, where)
+    if (
+        path is None
+        and where
+        and not re.search(
+            r"\b(?:config\w*|settings?|preferences|project|folder|code|file|options)\b", where, re.I
+        )
+    ):
+        raise CannotDo(f"Not changed: which file is meant by {code(where)}? Name it with its path.")
     found = yield from _lines(desk, key, path)
     if (
         path is None

@@ -7,11 +7,13 @@ from collections import Counter
 
 from sessions_app.agent.providers.demo import moves
 from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
+from sessions_app.agent.providers.demo.jobs.looking import explain_module
 from sessions_app.agent.providers.demo.jobs.overview import summarise_folder
 from sessions_app.agent.providers.demo.keywords import STOP, stem
 from sessions_app.agent.providers.demo.moves import Move
 from sessions_app.agent.providers.demo.outlines import outline
 from sessions_app.agent.providers.demo.phrases import Ask, P
+from sessions_app.agent.providers.demo.places import phrases
 from sessions_app.agent.providers.demo.script import CannotDo, Script
 from sessions_app.agent.providers.demo.sheets.sheet import is_table, parsed
 from sessions_app.agent.providers.demo.writing import bullets, clip, code, count, ending, link
@@ -204,6 +206,19 @@ def _folder(desk: Desk, ask: Ask, folder: str, match: re.Match[str]) -> Script:
     return (yield from _several(desk, sorted(files)))
 
 
+def summarise_described(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
+    """The same for files that are described; a name alone may also be a module or a function."""
+    every = yield from moves.every_path(desk, "Looking which files are meant.")
+    found = phrases(f"summarise the {match.group('module')}", every)
+    if found and found[0].superlative:
+        raise CannotDo("Name the file with its path.")
+    paths = [p for phrase in found for p in phrase.paths]
+    if not paths:
+        return (yield from explain_module(desk, ask, match))
+    marks = ", ".join(f"‹p{n}›" for n in range(len(paths)))
+    return (yield from summarise_files(desk, Ask(marks, tuple(paths)), match))
+
+
 _SUM = r"(?:summari[sz]e|sum up|condense|shorten|boil down|(?:give me |write |make |create |i need |i want |can i have |show me |what(?:'s| is| are) )?(?:me )?(?:an? |the )?(?:short |brief |quick |rough |\w+ )?(?:summary|gist|main points?|key points?|key facts|main ideas?|essence|tl;?dr|overview|abstract|synopsis)(?: (?:of|for|from|in))?|(?:give me |write |list |show me )?(?:some )?(?:bullet points?|key facts|facts) (?:about|on|from|for|of)|tl;?dr|what(?:'s| is) (?:the )?(?:main )?(?:content|point)s? of|outline)"
 
 RULES: list[Rule] = [
@@ -212,5 +227,6 @@ RULES: list[Rule] = [
         summarise_files,
         lambda ask: not ask.has(r"\btable of\b|\bchanges?\b|\bcommits?\b|\b(?:save|write|put) (?:it|that)\b"),
     ),
+    rule(r"(?:summari[sz]e|sum up|(?:give me )?(?:an? |the )?(?:short |brief )?summary of) (?:the |my |our )(?P<module>(?!(?:project|folder|repo\w*|directory|code\w*|package|whole|entire|files?|last|latest|changes?|commits?|app\w*|program|library|function|class|method|results?|output|conversation|session|readme|test)\b)[a-z][\w' -]{2,40})$", summarise_described, lambda ask: not ask.paths),
     rule(rf"{_SUM} (?:it|that|this|that file|this file|the file|them)(?: (?:for|in) [\w ]+)?$", summarise_files, lambda ask: not ask.paths),
 ]  # fmt: skip

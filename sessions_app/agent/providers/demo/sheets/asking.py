@@ -69,7 +69,7 @@ class Asking(Grammar):
         return column.kind == "number" and not column.is_key and not column.reference
 
     def _sum_column(self) -> int | None:
-        named = [self.column(m.group()) for m in re.finditer(K, self.text)]
+        named = [*self.query.shown, *(self.column(m.group()) for m in re.finditer(K, self.text))]
         fitting = [
             n
             for n in named
@@ -173,6 +173,18 @@ class Asking(Grammar):
             and self.sheet.columns[query.shown[0]].kind == "text"
         ):
             query.distinct = True
+        if self.superlative and self.plain_extreme and query.order is None and query.group is None:
+            # "Who wrote the most books" counts the rows of each person; "the most" of nothing is not understood.
+            person = self.sheet.persons() if self.asks_who else None
+            if person is None or not self._groups(person):
+                self.failed.append("most")
+            else:
+                query.group, query.by_group, query.operation, query.shown = (
+                    person,
+                    self.superlative,
+                    "count",
+                    [],
+                )
         if query.by_group and query.group is not None and query.operation == "rows":
             query.operation = "count"
         if query.operation == "rows" and query.order is None:

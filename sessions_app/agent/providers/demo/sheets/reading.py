@@ -48,7 +48,7 @@ class _Reader(Ordering, Comparing, Selecting, Asking):
 
     def reading(self) -> Reading:
         for part in (self.told,
-            self.sorting, self.limits, self.grouping, self.spans, self.comparisons, self.emptiness,
+            self.sorting, self.limits, self.grouping, self.overdue, self.spans, self.comparisons, self.emptiness,
                      self.truths, self.identities, self.excluded, self.included, self.operation, self.projection):  # fmt: skip
             part()
         return self._finished()

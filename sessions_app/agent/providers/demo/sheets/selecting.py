@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date, timedelta
 
 from sessions_app.agent.providers.demo.sheets.grammar import Grammar
 from sessions_app.agent.providers.demo.sheets.marks import K, N, V
@@ -15,6 +16,37 @@ _COUNT = r"\b(?:how many|number of|count(?: of| up)?|how often|wie ?viele)\b"
 
 class Selecting(Grammar):
     """The parts that select by what a cell holds."""
+
+    def overdue(self) -> None:
+        """A day that has passed, of what is not yet given back, paid or done."""
+        if self.today is None or not self.take(r"\b(?:overdue|past due)\b"):
+            return
+        columns = list(enumerate(self.sheet.columns))
+        due = next(
+            (
+                n
+                for n, c in columns
+                if c.kind == "date" and c.has("due", "deadline", "until", "expires", "expiry")
+            ),
+            None,
+        )
+        if due is None:
+            self.failed.append("overdue")
+            return
+        yesterday = (self.today - timedelta(days=1)).isoformat()
+        self.measured = True
+        self.add(Condition(due, "within", (date.min.isoformat(), yesterday)))
+        ended = next(
+            (
+                n
+                for n, c in columns
+                if not c.origin
+                and c.has("returned", "paid", "done", "completed", "finished", "delivered", "closed")
+            ),
+            None,
+        )
+        if ended is not None:
+            self._absent(ended, absent=True)
 
     def emptiness(self) -> None:
         said = (
@@ -78,6 +110,15 @@ class Selecting(Grammar):
             if self.sheet.columns[column].kind == "truth":
                 self.take(re.escape(found.group()))
                 self._absent(column, absent=found.group(2) in {"no", "false", "not"})
+        while needed := self.take(
+            rf"\b(?:needs?|wants?|must be|should be|has to be|have to be|to be) (?:to be )?({K})"
+        ):
+            # What needs to be done has not been done.
+            column = self.column(needed.group(1))
+            if self.sheet.columns[column].kind == "truth":
+                self._absent(column, absent=True)
+            else:
+                self.failed.append("need")
         for found in list(re.finditer(rf"(?:\b({_NOT}|neither|nor) {_GAP})?({K})", self.text)):
             place = self.found.number(found.group(2))
             column = self.column(found.group(2))

@@ -72,7 +72,10 @@ class Column:
         """Whether the cells only number the rows."""
         return (
             self.numbers_rows
-            or bool(set(self.words) & {"id", "no", "nr", "number", "sku", "code", "key", "zip", "phone"})
+            or bool(
+                set(self.words)
+                & {"id", "no", "nr", "number", "sku", "isbn", "ean", "code", "key", "zip", "phone"}
+            )
             or (self.kind == "number" and "year" in self.words)
         )
 
@@ -235,7 +238,14 @@ def _counted(left: Sheet, right: Sheet, n: int, m: int) -> Sheet:
     times = Counter(c for c in left.columns[n].cells if c)
     noun = next((w for w in sorted(left.nouns)), "row")
     numbers = [str(times[c]) if times[c] else "" for c in right.columns[m].cells]
-    counted = Column(f"{noun}s", numbers, noun, counts=True)
+    verbs = tuple(
+        w
+        for c in left.columns
+        if c.kind == "date"
+        for w in c.words
+        if w.endswith("ed") or w in {"sold", "bought", "sent", "lent"}
+    )
+    counted = Column(f"{noun}s", numbers, noun, counts=True, also=verbs)
     return Sheet(right.path, [*right.columns, counted], right.nouns, right.mark, (right, left), right.size)
 
 

@@ -18,6 +18,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     "favour": ("sold", "votes", "views", "visits", "sales", "downloads", "likes", "clicks", "rating", "orders"),
     "heat": ("temperature", "temp", "celsius"),
     "stock": ("stock", "quantity", "qty", "inventory", "available", "copies"),
+    "speed": ("ms", "seconds", "duration", "elapsed", "runtime", "latency", "time_ms"),
     "any": (),
 }  # fmt: skip
 
@@ -27,7 +28,7 @@ ADJECTIVES: dict[str, tuple[str, bool]] = {
     "old": ("age", True), "young": ("age", False), "new": ("time", True), "recent": ("time", True), "late": ("time", True), "early": ("time", False),
     "long": ("length", True), "short": ("length", False), "heavy": ("weight", True), "light": ("weight", False), "tall": ("height", True),
     "big": ("size", True), "large": ("size", True), "small": ("size", False), "high": ("any", True), "low": ("any", False),
-    "good": ("quality", True), "bad": ("quality", False), "popular": ("favour", True), "warm": ("heat", True), "hot": ("heat", True),
+    "slow": ("speed", True), "fast": ("speed", False), "quick": ("speed", False), "good": ("quality", True), "bad": ("quality", False), "popular": ("favour", True), "warm": ("heat", True), "hot": ("heat", True),
     "cold": ("heat", False), "great": ("any", True), "top": ("any", True), "much": ("any", True), "little": ("any", False),
 }  # fmt: skip
 
@@ -56,7 +57,7 @@ AGREED = word_set("subscriber subscribers subscription subscriptions anything so
 PEOPLE = word_set("child kid pupil student person member employee colleague guest user patient player worker teacher friend participant applicant author guy woman man")  # fmt: skip
 #: They carry no condition.
 FILLING = word_set("""
-    a an everything avons avons-nous haben tenemos using running owned make makes do doing buy buys overview play plays times got the of in on at to for and or by with is are was were be been being do does did have has had having i me my mine we us our you your he him his she her hers
+    a an everything own owns moment currently available anywhere avons avons-nous haben tenemos using running owned make makes do doing buy buys overview play plays times got the of in on at to for and or by with is are was were be been being do does did have has had having i me my mine we us our you your he him his she her hers
     it its they them their theirs this that there here what what's which who who's whose whom how please show list give get find print display tell see
     name names named called call table csv json tsv file data dataset spreadsheet row rows record records entry entries line item items thing things value values
     column columns field fields one ones all every everyone everybody anyone anybody someone each any some both people person persons folks guys those these just only
