@@ -189,6 +189,9 @@ AGENT_DIR = Path(env("AGENTWEB_AGENT_DIR", str(DATA_DIR / "agent"))).expanduser(
 
 # --- Runs -------------------------------------------------------------------------------------------
 
+# Whether words that wait are said one at a time, each getting an answer, or all at once.
+STEERING_MODE = env_choice("AGENTWEB_STEERING_MODE", "one-at-a-time", ("one-at-a-time", "all"))
+FOLLOW_UP_MODE = env_choice("AGENTWEB_FOLLOW_UP_MODE", "one-at-a-time", ("one-at-a-time", "all"))
 # Ceilings of one run; reaching one stops after the turn and offers "raise and continue". 0: none.
 RUN_MAX_TURNS = env_int("AGENTWEB_RUN_MAX_TURNS", 200)
 RUN_MAX_MINUTES = env_int("AGENTWEB_RUN_MAX_MINUTES", 240)

@@ -52,6 +52,25 @@ def network_guard() -> Iterator[None]:
     patch.undo()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def tables_without_a_model_are_emptied_too() -> Iterator[None]:
+    """The words of the search have no model: on PostgreSQL emptying the tables they refer to must reach them."""
+    from django.db import connection
+
+    patch = pytest.MonkeyPatch()
+    if connection.vendor == "postgresql":
+        sql_flush = connection.ops.sql_flush
+
+        def with_cascade(
+            style: Any, tables: Any, *, reset_sequences: bool = False, allow_cascade: bool = False
+        ) -> Any:
+            return sql_flush(style, tables, reset_sequences=reset_sequences, allow_cascade=True)
+
+        patch.setattr(connection.ops, "sql_flush", with_cascade)
+    yield
+    patch.undo()
+
+
 @pytest.fixture
 def alice(db: None) -> User:
     """Owns the workspace."""

@@ -22,7 +22,8 @@ BUSY = {"error": "overloaded", "message": "The service is overloaded.", "retryab
 
 
 def outcomes(stage: Stage) -> list[tuple[str, str]]:
-    rows = CompactionAttempt.objects.filter(session=stage.session).order_by("pk")
+    """Of what was tried; what the guard refused was not."""
+    rows = CompactionAttempt.objects.filter(session=stage.session).exclude(outcome="refused").order_by("pk")
     return [(row.reason, row.outcome) for row in rows]
 
 

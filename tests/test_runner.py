@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import threading
 import time
 from collections.abc import Callable
@@ -427,11 +428,12 @@ def test_what_is_queued_in_the_last_moment_is_still_delivered_by_the_run(
 
 def test_what_a_dead_worker_had_started_is_ended(play: Play, session: Session, tmp_path: Path) -> None:
     """B32, B44: found by the run's mark, wherever it hides."""
+    mark = f"dead-{secrets.token_hex(6)}"
     run = play.prepare([])  # type: ignore[attr-defined]
     dead_run(run)
-    Run.objects.filter(pk=run.pk).update(marker=f"dead-{run.pk}-worker")
-    sandbox = LocalSandbox(tmp_path, run_marker=f"dead-{run.pk}-worker", spill_dir=tmp_path)
+    Run.objects.filter(pk=run.pk).update(marker=mark)
+    sandbox = LocalSandbox(tmp_path, run_marker=mark, spill_dir=tmp_path)
     sandbox.exec("setsid sleep 600 >/dev/null 2>&1 &", stop=StopSignal(), on_data=lambda data: None)
-    assert len(living(f"dead-{run.pk}-worker")) == 1
+    assert len(living(mark)) == 1
     recovery.sweep(lambda _: None)
-    assert living(f"dead-{run.pk}-worker") == []
+    assert living(mark) == []

@@ -32,15 +32,16 @@ from sessions_app.agent.sandboxes.local import LocalSandbox
 from sessions_app.agent.system_prompt import find_context_files, prompt_sections, render_sections
 from sessions_app.agent.tool_presets import tools_of
 from sessions_app.agent.tools.base import Tool
-from sessions_app.core.messages import user_message
 from sessions_app.core.system_prompt_log import system_patch
 from sessions_app.models import Entry, QueuedMessage, Run
 from sessions_app.runner.active_run import ActiveRun
 from sessions_app.runner.aftermath import Aftermath, Next, Step
+from sessions_app.runner.boundaries import append_drafts
 from sessions_app.runner.compaction import Compactor
 from sessions_app.runner.extensions import hooks_of
 from sessions_app.runner.permissions import Permissions, leave_until_answered
 from sessions_app.runner.providers import CannotStart, close_provider, open_provider
+from sessions_app.runner.queued_words import next_words, queue_update, queued_user_message
 from sessions_app.runner.settling import announce_settled, settle
 from sessions_app.runner.summary_writer import retry_policy
 from sessions_app.runner.workplace import open_sandbox, session_variables, spill_dir_of
@@ -69,6 +70,7 @@ class PromptRun:
         self._authors: dict[int, int | None] = {}
         self._sections: dict[str, str] = {}
         self._tools: list[Json] = []
+        self._has_continued = False
         self._chosen = (self.run.provider, self.run.model, *self._choice()[2:])
 
     def drive(self) -> None:
@@ -86,13 +88,13 @@ class PromptRun:
             if self._open_answer is None:
                 self._record_system_prompt()
                 self._aftermath.before_first_request()
+                self._let_hooks_prepare(parts["hooks"])
             for _ in range(_PASSES_WITHOUT_END):
                 following = self._one_pass()
                 if active.is_left:
                     return
-                if self._aftermath.carry_out(following):
+                if self._aftermath.carry_out(following) or self._goes_on_for_hooks(parts["hooks"]):
                     continue
-                self._tell_before_settling(parts["hooks"])
                 if settle(active):
                     break
         finally:
@@ -102,7 +104,7 @@ class PromptRun:
                 shutil.rmtree(spill_dir_of(self.run), ignore_errors=True)
             for provider in self._providers:
                 close_provider(provider)
-        parts["hooks"].agent_settled({"type": "agent_settled"})
+        parts["hooks"].agent_settled({"type": "agent_settled", "aborted": active.stop.is_set()})
         announce_settled(active)
 
     def _was_for_words_that_are_gone(self) -> bool:
@@ -125,10 +127,32 @@ class PromptRun:
             hooks=self._hooks,
         )
 
-    def _tell_before_settling(self, hooks: Hooks) -> None:
-        """The repaired projection is what the hook sees (02 §2)."""
-        if hooks.has("agent_before_settle"):
-            hooks.agent_before_settle({"type": "agent_before_settle", "messages": self._context()})
+    def _goes_on_for_hooks(self, hooks: Hooks) -> bool:
+        """The hook before settling sees the repaired projection (02 §2); it may write, and ask for one more request.
+
+        Not after a stop (04 §6), and no request for a run that has failed or has nothing to answer.
+        """
+        if not hooks.has("agent_before_settle") or self.active.stop.is_set():
+            return False
+        asked = hooks.agent_before_settle({"type": "agent_before_settle", "messages": self._context()})
+        append_drafts(self.active, asked["entries"])
+        if not asked["continue"] or self._has_continued or self.active.outcome != Run.Status.COMPLETED:
+            return False
+        roles = [message.get("role") for message in self._context() if message.get("role") != "system"]
+        self._has_continued = bool(roles) and roles[-1] in _WAIT_FOR_AN_ANSWER
+        return self._has_continued
+
+    def _let_hooks_prepare(self, hooks: Hooks) -> None:
+        """Before the first request they may replace the system prompt and add messages (04 §1)."""
+        if not hooks.has("before_agent_start"):
+            return
+        prompt = render_sections(self._sections)
+        answer = hooks.before_agent_start({"type": "before_agent_start", "systemPrompt": prompt})
+        if answer["systemPrompt"] not in (None, prompt):
+            self._sections = {"preamble": answer["systemPrompt"]}
+        self._record_system_prompt()
+        drafts = [{"display": True, **message, "type": "custom_message"} for message in answer["messages"]]
+        append_drafts(self.active, drafts)
 
     def _one_pass(self) -> Next:
         """One pass of the loop; what was decided to follow it."""
@@ -217,7 +241,8 @@ class PromptRun:
             case RequestRepaired(repairs=repairs):
                 logger.info("request repaired: %s", "; ".join(repairs), extra={"run": self.run.pk})
                 self._send(event.to_wire())
-            case TurnEnded():
+            case TurnEnded(drafts=drafts):
+                append_drafts(self.active, drafts)
                 Run.objects.filter(pk=self.run.pk).update(
                     turns=self.answers, tokens=self.active.tokens, cost=self.active.cost
                 )
@@ -242,6 +267,7 @@ class PromptRun:
             type(entry).objects.filter(pk=entry.pk).update(author_id=author)
         if delivered is not None:
             live.notify(self.session.pk, "queue")
+            self._send(queue_update(self.session.pk))
         if message.get("role") == "assistant":
             self._answer_entry = entry
             self._permissions.look_at(entry)
@@ -267,15 +293,12 @@ class PromptRun:
         return blobs.inline_images(entry_log.load_context(self.session).messages, session_pk=self.session.pk)
 
     def _poll(self, mode: str) -> list[Json]:
-        """The next queued message, one at a time (04 QU-02); its row goes when its entry is stored."""
-        waiting = QueuedMessage.objects.filter(session_id=self.session.pk, mode=mode)
-        waiting = waiting.exclude(pk__in=[pk for pk in self._delivering if pk is not None])
-        first = waiting.first()
-        if first is None:
-            return []
-        self._delivering.append(first.pk)
-        self._authors[first.pk] = first.author_id
-        return [queued_user_message(first)]
+        """What is to be said next of a queue; a row goes when its entry is stored."""
+        taken = [pk for pk in self._delivering if pk is not None]
+        following = next_words(self.session.pk, mode, taken)
+        self._delivering.extend(queued.pk for queued in following)
+        self._authors |= {queued.pk: queued.author_id for queued in following}
+        return [queued_user_message(queued) for queued in following]
 
     def _record_system_prompt(self) -> None:
         """What the model is told first is part of the tree: a system message with what changed (01 §2)."""
@@ -330,12 +353,6 @@ class PromptRun:
             for tool in tools
         ]
         return tools
-
-
-def queued_user_message(queued: QueuedMessage) -> Json:
-    """A queued message as it becomes an entry."""
-    images = json.loads(queued.images) if queued.images else None
-    return user_message(queued.text, images, timestamp=_milliseconds())
 
 
 def _milliseconds() -> int:

@@ -17,7 +17,9 @@ from sessions_app.core.messages import user_message
 from sessions_app.core.projection import model_of, thinking_level_of
 from sessions_app.models import Entry, QueuedMessage, Run, Session
 from sessions_app.runner.execution_policy import local_execution_problem
+from sessions_app.runner.extensions import hooks_of
 from sessions_app.runner.permissions import hand_on
+from sessions_app.runner.queued_words import tell_queue
 from sessions_app.runner.settling import end_run
 from sessions_app.runner.starting import start_run
 from sessions_app.services import commands
@@ -33,7 +35,10 @@ _ENDED_BADLY = (Run.Status.FAILED, Run.Status.INTERRUPTED, Run.Status.LIMITED, R
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What became of a prompt: a run and its entry, or a queued message; `repeated`: it had been sent before."""
+    """What became of a prompt: a run and its entry, or a queued message; `repeated`: it had been sent before.
+
+    None of them where a hook took the words for itself.
+    """
 
     run: Run | None
     entry: Entry | None
@@ -63,9 +68,13 @@ def submit_prompt(
     The words are in the database before this returns. Raises BadInput, Conflict, NotAllowed, Unavailable;
     then nothing was stored.
     """
-    words = checked_words(text, images)
     if problem := local_execution_problem():
         raise NotAllowed(problem)
+    heard = hooks_of(session).input({"text": text, "images": list(images), "streamingBehavior": mode})
+    if heard["action"] == "handled":
+        return Submission(None, None, None)
+    images = heard["images"]
+    words = checked_words(heard["text"], images)
     message, uses = _message(words, images)
     with write_transaction():
         locked = entry_log.lock_session(session.pk)
@@ -177,7 +186,7 @@ def stop_run(*, session: Session, author: Any, return_queue: bool = False) -> St
         elif run is not None:
             ask_to_stop(run, author)
     if returned:
-        live.notify(session.pk, "queue")
+        tell_queue(session.pk)
     return Stopped(run, returned)
 
 
@@ -221,7 +230,7 @@ def edit_queued(*, session: Session, author: Any, queued_id: int, text: str) -> 
     words = checked_words(text)
     if not QueuedMessage.objects.filter(pk=queued_id, session=session).update(text=words):
         raise _delivered()
-    live.notify(session.pk, "queue")
+    tell_queue(session.pk)
     return QueuedMessage.objects.get(pk=queued_id)
 
 
@@ -230,7 +239,7 @@ def remove_queued(*, session: Session, author: Any, queued_id: int) -> None:
     deleted, _ = QueuedMessage.objects.filter(pk=queued_id, session=session).delete()
     if not deleted:
         raise _delivered()
-    live.notify(session.pk, "queue")
+    tell_queue(session.pk)
 
 
 def reorder_queued(*, session: Session, author: Any, queued_id: int, up: bool) -> None:
@@ -247,7 +256,7 @@ def reorder_queued(*, session: Session, author: Any, queued_id: int, up: bool) -
             order[place], order[other] = order[other], order[place]
             for position, item in enumerate(order):
                 QueuedMessage.objects.filter(pk=item.pk).update(position=position)
-    live.notify(session.pk, "queue")
+    tell_queue(session.pk)
 
 
 def _delivered() -> Conflict:
@@ -281,7 +290,7 @@ def _queue(session: Session, author: Any, words: str, images: Sequence[Json], mo
         position=last.position + 1 if last else 0,
     )
     session_pk = session.pk
-    transaction.on_commit(lambda: live.notify(session_pk, "queue"))
+    transaction.on_commit(lambda: tell_queue(session_pk))
     return queued
 
 

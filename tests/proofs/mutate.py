@@ -17,12 +17,15 @@ import sys
 import tempfile
 import time
 import tomllib
+import uuid
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.suite import MARK, end_leftovers
 
 ROOT = Path(__file__).parent.parent.parent
 BREAKAGES = Path(__file__).parent / "breakages.toml"
@@ -202,8 +205,17 @@ def main() -> int:
         return 1
     for name in LOADED:
         importlib.import_module(name)
+    # What a broken product did not end is found by this in its environment.
+    os.environ[MARK] = uuid.uuid4().hex
+    try:
+        return play_all(chosen, arguments.jobs)
+    finally:
+        end_leftovers(os.environ[MARK])
+
+
+def play_all(chosen: Sequence[Breakage], jobs: int) -> int:
     counts: Counter[str] = Counter()
-    with copies(arguments.jobs) as trees:
+    with copies(jobs) as trees:
         code, said = run_tests(sorted({test for breakage in chosen for test in breakage.tests}), trees[0])
         if code != 0:
             print(f"{said}\nWithout any breakage the named tests must be green.")
