@@ -90,6 +90,10 @@ def pages(session: Session, *, parts: bool) -> Iterator[str]:
     yield reverse("session_list")
     yield reverse("session", args=[session.key])
     yield reverse("session_tree", args=[session.key])
+    yield reverse("session_history", args=[session.key])
+    yield reverse("session_changes", args=[session.key])
+    yield reverse("session_print", args=[session.key])
+    yield reverse("palette")
     yield reverse("session_older", args=[session.key]) + "?before=30"
     for seq in session.entries.values_list("seq", flat=True) if parts else (1, 21):
         yield reverse("entry", args=[session.key, seq]) + "?full=1"
@@ -106,7 +110,8 @@ def test_no_page_of_a_hostile_session_holds_its_markup(
         response = alice_client.get(address, headers=headers, follow=True)
         assert response.status_code == 200, address
         page = Foreign()
-        page.feed(response.content.decode())
+        content = response.getvalue() if response.streaming else response.content
+        page.feed(content.decode())
         assert page.found == [], address
         seen += page.articles
     assert seen > 50
@@ -133,6 +138,8 @@ def test_parts_that_the_socket_sends_hold_no_markup_either(bad: Session, alice: 
         fragments.render_run_status(bad, user=alice),
         fragments.render_tree(bad, user=alice),
         fragments.render_session_meta(bad, user=alice),
+        fragments.render_session_name(bad, user=alice),
+        fragments.render_retrying(hostile.short(), {"errorMessage": hostile.ALL, "delayMs": 1000}),
         fragments.render_session_row(bad, user=alice),
     ]
     for part in parts:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.contrib.staticfiles import finders
 from django.db import transaction
 from django.test import Client
 from django.urls import reverse
@@ -417,3 +420,19 @@ def test_a_session_of_thousands_of_entries_and_many_branches_opens_at_once(
     assert len(tree.content) < 3_000_000
     assert alice_client.get(address(session, "session_export") + "?whole=1").content.count(b"\n") == 6_001
     assert time.monotonic() - begun < 20
+
+
+def test_the_first_paint_of_a_session_needs_little(alice_client: Client, talk: Session) -> None:
+    """At most 150 KB of compressed styles and scripts, everything counted that any element of the page may import."""
+    page = alice_client.get(address(talk)).content.decode()
+    linked = re.findall(r'(?:href|src)="/static/([^"]+\.(?:css|js))"', page)
+    imported = json.loads(re.search(r'<script type="importmap"[^>]*>(.*?)</script>', page, re.S)[1])[
+        "imports"
+    ]
+    names = {*linked, *(path.removeprefix("/static/") for path in imported.values())}
+    files = [finders.find(name) for name in names]
+    assert len(files) > 40
+    assert all(files)
+    size = sum(len(gzip.compress(Path(file).read_bytes())) for file in files if file)
+    assert size <= 150_000
+    assert not re.search(r'(?:href|src)="(?:https?:)?//', page)

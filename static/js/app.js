@@ -39,6 +39,15 @@ if (singleKeys) {
   singleKeys.addEventListener("change", () => remember("agentweb-single-keys", singleKeys.checked ? "on" : "off"));
 }
 
+// Ctrl or Cmd and Z takes back what was just done, as long as its bar stands there; in a field it belongs to the words.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "z" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.target.closest?.(writes)) return;
+  const button = document.querySelector("undo-bar button:not([data-dismiss])");
+  if (!button) return;
+  event.preventDefault();
+  button.click();
+});
+
 let leads = false;
 
 // g and then a letter goes to a page.

@@ -10,6 +10,8 @@ import { SaidBefore } from "said-before";
 
 const COMMAND = /^\/([a-z-]+)(?:\s+([\s\S]*))?$/;
 
+const DRAGS = ["dragover", "dragleave", "drop"];
+
 class PromptComposer extends HTMLElement {
   #form;
   #field;
@@ -46,7 +48,9 @@ class PromptComposer extends HTMLElement {
     document.addEventListener("files:said", this.#filesSaid);
     document.addEventListener("files:placed", this.#filesPlaced);
     this.#field.addEventListener("paste", (event) => this.#received(event, event.clipboardData));
-    for (const name of ["dragover", "dragleave", "drop"]) this.addEventListener(name, this.#dragged);
+    // Wherever on the page a file is dropped: beside the field the browser would leave the page for it.
+    for (const name of DRAGS) document.addEventListener(name, this.#dragged);
+    this.#field.addEventListener("compositionend", () => this.#completions.look());
     document.addEventListener("run:state", this.#stateChanged);
     document.addEventListener("session:moved", this.#moved);
     window.addEventListener("online", this.#online);
@@ -55,6 +59,7 @@ class PromptComposer extends HTMLElement {
   }
 
   disconnectedCallback() {
+    for (const name of DRAGS) document.removeEventListener(name, this.#dragged);
     document.removeEventListener("run:state", this.#stateChanged);
     document.removeEventListener("session:moved", this.#moved);
     document.removeEventListener("files:said", this.#filesSaid);
@@ -180,7 +185,7 @@ class PromptComposer extends HTMLElement {
   }
 
   #dragged = (event) => {
-    if (![...(event.dataTransfer?.types ?? [])].includes("Files")) return;
+    if (![...(event.dataTransfer?.types ?? [])].includes("Files") || document.querySelector("dialog[open]")) return;
     event.preventDefault();
     this.#form.toggleAttribute("data-dropping", event.type === "dragover");
     if (event.type === "drop") this.#received(event, event.dataTransfer);
