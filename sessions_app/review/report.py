@@ -140,10 +140,9 @@ def build(material: Material, weights: Mapping[str, float] = DEFAULT_WEIGHTS) ->
     if material.previous is not None:
         grounds += "\n" + material.previous.text
     grounds += "\n" + material.tail + "\n" + material.carried
-    scores = [score for kind in CLASSES if (score := _score_of(kind, judged)) is not None]
     return Report(
-        coverage=_weighted(judged),
-        classes=tuple(scores),
+        coverage=weighted(judged),
+        classes=scores_of(judged),
         judged=tuple(judged),
         unsupported=tuple(unsupported_in(material.summary, Text(grounds))),
         structure=structure_of(material.summary, material.sources),
@@ -162,11 +161,17 @@ def judge(material: Material, weights: Mapping[str, float] = DEFAULT_WEIGHTS) ->
     return judged
 
 
-def _weighted(judged: Sequence[Judged]) -> float | None:
+def weighted(judged: Sequence[Judged]) -> float | None:
+    """Coverage 0…100 by the things' weights; None without any."""
     total = sum(item.weight for item in judged)
     if not total:
         return None
     return round(100 * sum(item.weight * _CREDIT[item.status] for item in judged) / total, 1)
+
+
+def scores_of(judged: Sequence[Judged]) -> tuple[ClassScore, ...]:
+    """The classes there is something of, in their order."""
+    return tuple(score for kind in CLASSES if (score := _score_of(kind, judged)) is not None)
 
 
 def _score_of(kind: Class, judged: Sequence[Judged]) -> ClassScore | None:
@@ -174,7 +179,7 @@ def _score_of(kind: Class, judged: Sequence[Judged]) -> ClassScore | None:
     if not of_kind:
         return None
     counts = {status: sum(item.status == status for item in of_kind) for status in STATUSES}
-    return ClassScore(kind, counts, _weighted(of_kind) or 0.0)
+    return ClassScore(kind, counts, weighted(of_kind) or 0.0)
 
 
 _SECTION = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
@@ -243,7 +248,7 @@ def from_json(stored: Json) -> Report:
     told = stored["structure"]
     return Report(
         coverage=stored["coverage"],
-        classes=tuple(score for kind in CLASSES if (score := _score_of(kind, judged)) is not None),
+        classes=scores_of(judged),
         judged=tuple(judged),
         unsupported=tuple(Unsupported(*item) for item in stored["unsupported"]),
         structure=Structure(

@@ -155,6 +155,12 @@ def split_path(
     return path[:end], path[end:], _previous(entry.parent)
 
 
+def kept_sources(entry: Entry, first_kept: str) -> list[Source]:
+    """The messages that a compaction with that boundary keeps as they are."""
+    _, kept, _ = split_path(entry, first_kept)
+    return sources_of(_messages(kept))
+
+
 def _previous(parent: Entry) -> Source | None:
     if parent.compaction_seq is None:
         return None

@@ -8,6 +8,7 @@ from django.utils.safestring import SafeString
 
 from sessions_app.agent.models_catalogue import spoken_name
 from sessions_app.fragments import wording
+from sessions_app.review_figures import waiting_for
 
 register = template.Library()
 
@@ -15,6 +16,9 @@ register.filter("tokens", wording.tokens)
 register.filter("money", wording.money)
 register.filter("clock", wording.clock)
 register.simple_tag(spoken_name)
+
+
+register.simple_tag(waiting_for, name="waiting_reviews")
 
 
 @register.filter

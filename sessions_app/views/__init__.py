@@ -15,6 +15,14 @@ from sessions_app.views.history import company, session_history, session_print
 from sessions_app.views.home import palette, session_list, welcome
 from sessions_app.views.keys import provider_keys
 from sessions_app.views.questions import answer_question, choose_tools
+from sessions_app.views.reviews import (
+    approve_reviews,
+    compaction_review,
+    export_reviews,
+    review_act,
+    review_coverage,
+    review_list_page,
+)
 from sessions_app.views.sessions import (
     choose_model,
     continue_run,
@@ -35,6 +43,7 @@ from sessions_app.views.workspaces import folder_listing, workspace_add
 
 __all__ = [
     "answer_question",
+    "approve_reviews",
     "carry",
     "changed_file",
     "choose_model",
@@ -42,12 +51,14 @@ __all__ = [
     "clone",
     "compact",
     "compaction_problem",
+    "compaction_review",
     "company",
     "continue_run",
     "edit_and_branch",
     "edit_queued",
     "entry",
     "entry_details",
+    "export_reviews",
     "file_diff",
     "file_names",
     "folder_listing",
@@ -67,6 +78,9 @@ __all__ = [
     "provider_keys",
     "rename_session",
     "replaced",
+    "review_act",
+    "review_coverage",
+    "review_list_page",
     "session",
     "session_blob",
     "session_changes",

@@ -1,0 +1,136 @@
+"""Reviews of compactions: the list with its charts, one review's page, what is done on it, and the export."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from sessions_app import fragments, review_figures
+from sessions_app.core.entries import Kind
+from sessions_app.fragments import review_charts, review_list, review_parts, wording
+from sessions_app.models import CompactionReview, Entry, Session
+from sessions_app.services import reviews
+from sessions_app.services.errors import NotAllowed
+from sessions_app.views import review_acts, review_page
+from sessions_app.views.errors import tells_errors, wants_fragment
+from sessions_app.views.sessions import editable_session, visible_session
+
+_PER_PAGE = 50
+
+
+@require_GET
+@tells_errors
+def compaction_review(request: HttpRequest, key: uuid.UUID, seq: int) -> HttpResponse:
+    """The report and the actions of one compaction; for htmx what is new while something is computed or written."""
+    session = visible_session(request, key)
+    review = _review(session, seq)
+    name = "_review_columns" if wants_fragment(request) else "review"
+    return render(request, f"sessions_app/{name}.html", _facts(request, session, review, seq))
+
+
+@require_POST
+@tells_errors
+def review_act(request: HttpRequest, key: uuid.UUID, seq: int, act: str) -> HttpResponse:
+    """Approve, edit, revert …: by its name. The page says afterwards what was done."""
+    if act not in review_acts.ACTS:
+        raise Http404
+    session = visible_session(request, key)
+    review = _review(session, seq)
+    if act in review_acts.REVIEWING:
+        if not _may_review(request, review):
+            raise NotAllowed("Only reviewers and admins of the workspace approve and reject.")
+    elif act != "comment":
+        editable_session(request, key)
+    messages.success(request, review_acts.carry_out(request, review, act))
+    tab = "?tab=comments" if act == "comment" else ""
+    return redirect(reverse("compaction_review", args=[key, seq]) + tab)
+
+
+@require_POST
+@tells_errors
+def review_coverage(request: HttpRequest, key: uuid.UUID, seq: int) -> HttpResponse:
+    """The coverage of words that are being edited."""
+    session = editable_session(request, key)
+    judged = reviews.live_coverage(review=_review(session, seq), summary=request.POST.get("summary", ""))
+    return render(request, "sessions_app/_review_coverage.html", review_parts.coverage_of(judged))
+
+
+@require_GET
+def review_list_page(request: HttpRequest) -> HttpResponse:
+    """What the agents of the user's workspaces were allowed to forget."""
+    visible = CompactionReview.objects.visible_to(request.user)
+    rows, state = review_list.chosen(visible, request.GET)
+    page = Paginator(rows, _PER_PAGE).get_page(request.GET.get("page"))
+    figures = review_figures.figures(visible)
+    facts: dict[str, Any] = {
+        "page": "reviews",
+        "rows": [review_list.row_of(review) for review in page],
+        "paging": page,
+        "filters": review_list.filters(visible, state),
+        "state": state,
+        "charts": review_charts.charts(figures),
+        "worst": figures.worst,
+        "may_review": CompactionReview.objects.may_review(request.user).exists(),
+    }
+    return render(request, "sessions_app/reviews.html", facts)
+
+
+@require_POST
+@tells_errors
+def approve_reviews(request: HttpRequest) -> HttpResponse:
+    """Approve those that were marked in the list, as far as the user may."""
+    ids = [int(text) for text in request.POST.getlist("review") if text.isdecimal() and len(text) < 15]
+    chosen = CompactionReview.objects.may_review(request.user).filter(pk__in=ids)
+    if ids and not chosen.exists():
+        raise NotAllowed("Only reviewers and admins of the workspace approve and reject.")
+    count = reviews.approve_all(reviews=chosen, actor=request.user)
+    messages.success(request, f"{wording.plural(count, 'compaction')} approved.")
+    return redirect("reviews")
+
+
+@require_GET
+def export_reviews(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
+    """The list as CSV, or with `format=json` as JSON."""
+    visible = CompactionReview.objects.visible_to(request.user)
+    rows, _ = review_list.chosen(visible, request.GET)
+    return review_list.export(rows, request.GET.get("format", "csv"))
+
+
+def _review(session: Session, seq: int) -> CompactionReview:
+    entry = get_object_or_404(
+        Entry.objects.select_related("parent"),
+        session=session,
+        seq=seq,
+        kind__in=[Kind.COMPACTION, Kind.BRANCH_SUMMARY],
+    )
+    found = reviews.review_of(entry)
+    review = CompactionReview.objects.select_related(
+        "entry__parent", "attempt", "session__leaf", "reviewed_by"
+    )
+    return review.get(pk=found.pk)
+
+
+def _may_review(request: HttpRequest, review: CompactionReview) -> bool:
+    return CompactionReview.objects.may_review(request.user).filter(pk=review.pk).exists()
+
+
+def _facts(request: HttpRequest, session: Session, review: CompactionReview, seq: int) -> dict[str, Any]:
+    address = reverse("compaction_review", args=[session.key, seq])
+    return {
+        "page": "reviews",
+        **review_page.facts(
+            request,
+            review,
+            acts=address,
+            may_edit=fragments.may_edit(session, request.user),
+            may_review=_may_review(request, review),
+        ),
+        "base": "base.html",
+    }
