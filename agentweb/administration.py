@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from agentweb.addresses import address
@@ -60,8 +61,8 @@ def login_link(name: str) -> str:
     return f"{address(host, port)}/login/{accounts.create_login_link(user=user)}/"
 
 
-def import_files(files: list[str], folder: str) -> Iterator[str]:
-    """A session for each file, for the first administrator; a line each."""
+def import_files(files: list[str], folder: str, tell: Callable[[str], None]) -> Iterator[str]:
+    """A session for each file, for the first administrator; a line each. `tell` gets how far a large one has come."""
     open_database()
     from agentweb.prompt import added_workspace
     from sessions_app.services import accounts, sessions
@@ -73,7 +74,11 @@ def import_files(files: list[str], folder: str) -> Iterator[str]:
         for name in files:
             text = session_file(Path(name))
             session = sessions.import_session_text(
-                workspace=workspace, owner=user, text=text, name=Path(name).stem
+                workspace=workspace,
+                owner=user,
+                text=text,
+                name=Path(name).stem,
+                progress=partial(_tell_progress, tell, name),
             )
             yield f"{name}: session {session.key}"
     except ServiceError as error:
@@ -112,15 +117,21 @@ def checked_sessions(*, repair: bool) -> Iterator[tuple[str, bool]]:
     yield f"{sessions} sessions, {found}", not damaged
 
 
-def session_file(path: Path) -> str:
+def _tell_progress(tell: Callable[[str], None], name: str, done: int, of: int) -> None:
+    tell(f"{name}: {done:,} of {of:,} entries")
+
+
+def session_file(path: Path) -> bytes:
+    content = path.read_bytes()
     try:
-        return path.read_text(encoding="utf-8")
+        content.decode()
     except UnicodeDecodeError as error:
         raise Problem(
             f"{path} is not a session file: it is no UTF-8 text (at byte {error.start + 1}).",
             "Session files are lines of JSON; name one of those.",
             code=USAGE,
         ) from error
+    return content
 
 
 def export_session(beginning: str, *, as_page: bool = False) -> bytes:

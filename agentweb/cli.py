@@ -265,7 +265,15 @@ def login_link_command(options: argparse.Namespace) -> int:
 def import_command(options: argparse.Namespace) -> int:
     from agentweb.administration import import_files
 
-    for line in import_files(options.files, options.workspace):
+    # How far it has come is for who is watching; it goes away again.
+    watched = sys.stderr.isatty()
+
+    def tell(words: str) -> None:
+        if watched:
+            print(f"\r\x1b[K{words}", end="", file=sys.stderr, flush=True)
+
+    for line in import_files(options.files, options.workspace, tell):
+        tell("")
         print(line)
     return 0
 

@@ -193,6 +193,9 @@ class ModelForm(forms.Form):
 
 
 class ImportForm(forms.Form):
+    """`key`: what the page asks by how far the import has come."""
+
+    key = forms.RegexField(r"\A[0-9a-f]{8,64}\Z", required=False)
     file = forms.FileField(max_length=300)
     workspace = forms.ModelChoiceField(Workspace.objects.none())
 

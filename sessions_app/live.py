@@ -32,6 +32,7 @@ MOST_NOTICES = 1_000
 AFTER_THE_END = 600
 AT_MOST = 7 * 24 * 3600
 NOTICES_KEPT = 3600
+PROGRESS_KEPT = 60
 # Characters of a tool's output that travel: a viewer sees its end, the row will have it all.
 OUTPUT_TAIL = 8_000
 
@@ -62,6 +63,24 @@ def notify(session_id: int, kind: str, **facts: Any) -> None:
         pipe.execute()
     except _BROKER_ERRORS as error:
         logger.warning("viewers were not told: %s", error)
+
+
+def tell_progress(name: str, done: int, of: int) -> None:
+    """Note how far a long work of that name has come, for whoever asks within a minute. Never raises."""
+    try:
+        _client(settings.REDIS_URL).set(f"agentweb:progress:{name}", f"{done} {of}", ex=PROGRESS_KEPT)
+    except _BROKER_ERRORS as error:
+        logger.debug("progress was not told: %s", error)
+
+
+def progress_of(name: str) -> tuple[int, int] | None:
+    """What was noted last; None when nothing was, or without a broker."""
+    try:
+        noted: Any = _client(settings.REDIS_URL).get(f"agentweb:progress:{name}")
+    except _BROKER_ERRORS:
+        return None
+    done, of = (noted or b"0 0").split()
+    return (int(done), int(of)) if noted else None
 
 
 def read_run(run_id: int) -> list[Json]:

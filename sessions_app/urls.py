@@ -69,5 +69,6 @@ urlpatterns = [
     path("version/", views.version, name="version"),
     path("s/new/", views.session_new, name="session_new"),
     path("s/import/", views.session_import, name="session_import"),
+    path("s/import/progress/", views.import_progress, name="import_progress"),
     path("s/<uuid:key>/", include(session_urls)),
 ]

@@ -302,6 +302,11 @@ def test_the_servers_key_never_goes_to_an_address_a_user_entered(alice: User, se
 # --- files ---
 
 
+HEADER = (
+    '{"type":"session","version":3,"id":"abc","timestamp":"2031-01-01T00:00:00.000Z","cwd":"/somewhere"}\n'
+)
+
+
 def test_a_session_file_comes_in_and_goes_out_as_the_same_bytes(workspace: Workspace, alice: User) -> None:
     """01 IO-04."""
     text = (
@@ -324,6 +329,29 @@ def test_a_file_that_is_no_session_is_refused_with_a_reason(
     with pytest.raises(BadInput, match="line 1"):
         sessions.import_session_text(workspace=workspace, owner=alice, text=text)
     assert not Session.objects.exists()
+
+
+def test_how_far_an_import_has_come_is_told_to_the_caller_and_to_who_has_its_key(
+    workspace: Workspace,
+    alice: User,
+    bob: User,
+    broker: Any,
+) -> None:
+    entries = [
+        f'{{"type":"message","id":"e{n}","parentId":{f"{chr(34)}e{n - 1}{chr(34)}" if n else "null"},"timestamp":"t",'
+        '"message":{"role":"user","content":"word","timestamp":1}}\n'
+        for n in range(2500)
+    ]
+    text = HEADER + "".join(entries)
+    told: list[tuple[int, int]] = []
+    sessions.import_session_text(
+        workspace=workspace, owner=alice, text=text, progress=lambda *far: told.append(far)
+    )
+    assert told == [(1000, 2500), (2000, 2500), (2500, 2500)]
+    assert sessions.import_progress(alice, "0a1b2c3d") is None
+    sessions.import_session_text(workspace=workspace, owner=alice, text=text.encode(), key="0a1b2c3d")
+    assert sessions.import_progress(alice, "0a1b2c3d") == (2500, 2500)
+    assert sessions.import_progress(bob, "0a1b2c3d") is None
 
 
 # --- folders ---

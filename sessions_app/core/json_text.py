@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from typing import Any, NoReturn
 
 _LARGEST_SAFE_INTEGER = 2**53 - 1
@@ -36,8 +38,24 @@ def parse_json(text: str) -> Any:
     Integers stay exact, `1e400` becomes infinity, NaN and Infinity as words are refused, halves of
     surrogate pairs survive as they are.
     """
+    return _parse(_DECODER, text)
+
+
+def parser_of_many() -> Callable[[str], Any]:
+    """A `parse_json` for many documents of the same few shapes: what their fields are called is held once for all."""
+    names: dict[str, str] = {}
+
+    def with_known_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        return {names.setdefault(name, name): value for name, value in pairs}
+
+    return partial(
+        _parse, json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=with_known_names)
+    )
+
+
+def _parse(decoder: json.JSONDecoder, text: str) -> Any:
     try:
-        return _DECODER.decode(text)
+        return decoder.decode(text)
     except json.JSONDecodeError:
         raise
     except ValueError:

@@ -15,7 +15,7 @@ from sessions_app.entry_log.appending import (
     move_leaf,
 )
 from sessions_app.entry_log.columns import stored_id
-from sessions_app.entry_log.importing import import_records
+from sessions_app.entry_log.importing import Progress, import_records
 from sessions_app.entry_log.reading import (
     Siblings,
     Trail,
@@ -38,6 +38,7 @@ __all__ = [
     "ANY_LEAF",
     "METADATA_KINDS",
     "LeafMoved",
+    "Progress",
     "Siblings",
     "Trail",
     "Window",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
 
 from django.db import connection, models
 from django.utils import timezone
 
+from sessions_app.core.bulk import building_many
 from sessions_app.core.entries import Entry as CoreEntry
 from sessions_app.core.entries import Kind
 from sessions_app.core.errors import CyclicTree
@@ -14,28 +18,61 @@ from sessions_app.core.json_text import print_json
 from sessions_app.entry_log import columns
 from sessions_app.models import Entry, Segment, Session
 
-_BATCH = 500
+Progress = Callable[[int, int], None]
+
+_BATCH = 1000
 _KEY_COLUMN = "id"
 
 
-def import_records(session: Session, records: Sequence[CoreEntry], lines: Sequence[str | None] = ()) -> None:
+@dataclass(slots=True)
+class _Stretch:
+    """A segment to be: model instances would take several times the memory and time."""
+
+    parent: _Stretch | None
+    parent_ordinal: int
+    length: int = 0
+    pk: int = 0
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where an entry stands in the tree, and what is carried along to it."""
+
+    parent: _Place | None
+    stretch: _Stretch
+    ordinal: int
+    depth: int
+    compaction_seq: int | None
+    model_seq: int | None
+    thinking_seq: int | None
+    kept_seq: int | None = None
+    pk: int = 0
+
+
+def import_records(
+    session: Session,
+    records: Sequence[CoreEntry],
+    lines: Sequence[str | None] = (),
+    *,
+    progress: Progress | None = None,
+) -> None:
     """Write the entries of an empty session and set its leaf, name and totals. The caller opened the transaction.
 
     Seqs follow the order of the file. A parent is looked up by id, the last of that id; one that is missing
     or the entry itself makes a root (01 ST-06). `lines` are the entries' texts in the file, which become the
-    payloads as they are, so that an export gives the same bytes. Raises CyclicTree.
+    payloads as they are, so that an export gives the same bytes. `progress` is told how many of all entries are
+    written. Raises CyclicTree.
     """
-    by_id = {core.id: index for index, core in enumerate(records)}
-    parents = [_parent_index(by_id, core, index) for index, core in enumerate(records)]
-    order = _top_down(parents)
-    entries = _rows(session, records, parents, order)
-    for entry, line in zip(entries, lines, strict=False):
-        if line is not None and not columns.unstorable(line):
-            entry.payload = line
-    _mark_kept(entries, records)
-    for start in range(0, len(entries), _BATCH):
-        Entry.objects.bulk_create(entries[start : start + _BATCH])
-    _finish(session, entries, records)
+    with building_many():
+        by_id = {core.id: index for index, core in enumerate(records)}
+        parents = [_parent_index(by_id, core, index) for index, core in enumerate(records)]
+        places, stretches = _places(records, parents, _top_down(parents))
+        _mark_kept(places, records)
+        for place, pk in zip(places, _reserve(Entry, len(places)), strict=True):
+            place.pk = pk
+        _write_stretches(session, stretches)
+        _write_entries(session, records, places, lines, progress)
+        _finish(session, places, records)
 
 
 def _parent_index(by_id: dict[str, int], core: CoreEntry, index: int) -> int | None:
@@ -56,88 +93,143 @@ def _top_down(parents: list[int | None]) -> list[int]:
     return order
 
 
-def _rows(
-    session: Session, records: Sequence[CoreEntry], parents: list[int | None], order: list[int]
-) -> list[Entry]:
-    """Unsaved rows in file order, with keys reserved so that they can refer to one another."""
-    now = timezone.now()
-    pks = _reserve(Entry, len(records))
-    rows: list[Entry | None] = [None] * len(records)
-    segments: list[Segment] = []
+def _places(
+    records: Sequence[CoreEntry], parents: list[int | None], order: list[int]
+) -> tuple[list[_Place], list[_Stretch]]:
+    """In file order; a linear run of entries becomes one stretch."""
+    found: dict[int, _Place] = {}
+    stretches: list[_Stretch] = []
     for index in order:
         core, parent_index = records[index], parents[index]
-        parent = None if parent_index is None else rows[parent_index]
-        segment = parent.segment if parent else None
-        if segment is None or parent is None or segment.length != parent.ordinal + 1:
-            segment = Segment(
-                session=session, parent=segment, parent_ordinal=parent.ordinal if parent else 0, length=0
-            )
-            segments.append(segment)
+        parent = None if parent_index is None else found[parent_index]
+        if parent is not None and parent.stretch.length == parent.ordinal + 1:
+            stretch = parent.stretch
+        else:
+            stretch = _Stretch(parent.stretch, parent.ordinal) if parent else _Stretch(None, 0)
+            stretches.append(stretch)
         seq = index + 1
-        rows[index] = Entry(
-            pk=pks[index],
-            session=session,
-            seq=seq,
-            entry_id=columns.stored_id(core.id),
-            raw_parent_id=columns.clean(core.parent_id),
-            parent_id=parent.pk if parent else None,
-            segment=segment,
-            ordinal=segment.length,
-            depth=parent.depth + 1 if parent else 0,
-            kind=columns.clean(core.kind)[:60],
-            role=columns.role_of(core),
-            payload=print_json(core.record),
-            tokens=columns.estimated_tokens(core),
-            **columns.drawn(core),
-            compaction_seq=seq if core.kind == Kind.COMPACTION else parent.compaction_seq if parent else None,
-            model_seq=seq if columns.sets_model(core) else parent.model_seq if parent else None,
-            thinking_seq=seq
-            if columns.sets_thinking_level(core)
-            else parent.thinking_seq
-            if parent
-            else None,
-            created_at=now,
+        found[index] = _Place(
+            parent,
+            stretch,
+            stretch.length,
+            parent.depth + 1 if parent else 0,
+            seq if core.kind == Kind.COMPACTION else parent.compaction_seq if parent else None,
+            seq if columns.sets_model(core) else parent.model_seq if parent else None,
+            seq if columns.sets_thinking_level(core) else parent.thinking_seq if parent else None,
         )
-        segment.length += 1
-    for segment, pk in zip(segments, _reserve(Segment, len(segments)), strict=True):
-        segment.pk = pk
-    for segment in segments:
-        # Assigned anew now that the parent has its key.
-        segment.parent = segment.parent
-    for start in range(0, len(segments), _BATCH):
-        Segment.objects.bulk_create(segments[start : start + _BATCH])
-    saved = [row for row in rows if row is not None]
-    for row in saved:
-        row.segment = row.segment
-    return saved
+        stretch.length += 1
+    return [found[index] for index in range(len(records))], stretches
 
 
-def _mark_kept(entries: list[Entry], records: Sequence[CoreEntry]) -> None:
+def _mark_kept(places: list[_Place], records: Sequence[CoreEntry]) -> None:
     """Where each compaction's kept boundary lies, if it lies above the compaction on its path."""
-    holders: dict[str, list[Entry]] = {}
-    for entry, core in zip(entries, records, strict=True):
-        holders.setdefault(core.id, []).append(entry)
-    for entry, core in zip(entries, records, strict=True):
+    boundaries = {
+        core.record.get("firstKeptEntryId")
+        for core in records
+        if core.kind == Kind.COMPACTION and isinstance(core.record.get("firstKeptEntryId"), str)
+    }
+    holders: dict[str, list[int]] = {}
+    for index, core in enumerate(records):
+        if core.id in boundaries:
+            holders.setdefault(core.id, []).append(index)
+    for index, core in enumerate(records):
         boundary = core.record.get("firstKeptEntryId")
         if core.kind != Kind.COMPACTION or not isinstance(boundary, str):
             continue
-        above = [row for row in holders.get(boundary, ()) if row is not entry and _is_above(row, entry)]
+        place = places[index]
+        above = [at for at in holders.get(boundary, ()) if at != index and _is_above(places[at], place)]
         if above:
             # Where an id is repeated, the projection takes the first it meets from the root.
-            entry.kept_seq = min(above, key=lambda row: row.depth).seq
+            place.kept_seq = min(above, key=lambda at: places[at].depth) + 1
 
 
-def _is_above(ancestor: Entry, entry: Entry) -> bool:
-    segment: Segment | None = entry.segment
-    last = entry.ordinal
-    while segment is not None:
-        if segment is ancestor.segment:
+def _is_above(ancestor: _Place, place: _Place) -> bool:
+    stretch: _Stretch | None = place.stretch
+    last = place.ordinal
+    while stretch is not None:
+        if stretch is ancestor.stretch:
             return ancestor.ordinal <= last
-        last, segment = segment.parent_ordinal, segment.parent
+        last, stretch = stretch.parent_ordinal, stretch.parent
     return False
 
 
-def _finish(session: Session, entries: list[Entry], records: Sequence[CoreEntry]) -> None:
+def _write_stretches(session: Session, stretches: list[_Stretch]) -> None:
+    for stretch, pk in zip(stretches, _reserve(Segment, len(stretches)), strict=True):
+        stretch.pk = pk
+    Segment.objects.bulk_create(
+        [
+            Segment(
+                pk=stretch.pk,
+                session=session,
+                parent_id=stretch.parent.pk if stretch.parent else None,
+                parent_ordinal=stretch.parent_ordinal,
+                length=stretch.length,
+            )
+            for stretch in stretches
+        ],
+        batch_size=_BATCH,
+    )
+
+
+def _write_entries(
+    session: Session,
+    records: Sequence[CoreEntry],
+    places: list[_Place],
+    lines: Sequence[str | None],
+    progress: Progress | None,
+) -> None:
+    """By one prepared statement: rows go to the database as they are made."""
+    rows = _rows(session, records, places, lines)
+    first = next(rows, None)
+    if first is None:
+        return
+    quote = connection.ops.quote_name
+    names = ", ".join(quote(Entry._meta.get_field(name).column) for name in first)  # type: ignore[union-attr, arg-type]
+    slots = ", ".join(["%s"] * len(first))
+    statement = f"INSERT INTO {quote(Entry._meta.db_table)} ({names}) VALUES ({slots})"  # noqa: S608 - our own names
+    batch = [tuple(first.values())]
+    done = 0
+    with connection.cursor() as cursor:
+        while batch:
+            batch += (tuple(row.values()) for row in islice(rows, _BATCH - len(batch)))
+            cursor.executemany(statement, batch)
+            done += len(batch)
+            if progress is not None:
+                progress(done, len(records))
+            batch = [tuple(row.values()) for row in islice(rows, 1)]
+
+
+def _rows(
+    session: Session, records: Sequence[CoreEntry], places: list[_Place], lines: Sequence[str | None]
+) -> Iterator[dict[str, Any]]:
+    """Values by the fields' names, in file order; fields that are not named stay empty."""
+    now = connection.ops.adapt_datetimefield_value(timezone.now())
+    for index, (core, place) in enumerate(zip(records, places, strict=True)):
+        line = lines[index] if index < len(lines) else None
+        yield {
+            "id": place.pk,
+            "session": session.pk,
+            "seq": index + 1,
+            "entry_id": columns.stored_id(core.id),
+            "raw_parent_id": columns.clean(core.parent_id),
+            "parent": place.parent.pk if place.parent else None,
+            "segment": place.stretch.pk,
+            "ordinal": place.ordinal,
+            "depth": place.depth,
+            "kind": columns.clean(core.kind)[:60],
+            "role": columns.role_of(core),
+            "payload": line if line is not None and not columns.unstorable(line) else print_json(core.record),
+            "tokens": columns.estimated_tokens(core),
+            **columns.drawn(core),
+            "compaction_seq": place.compaction_seq,
+            "model_seq": place.model_seq,
+            "thinking_seq": place.thinking_seq,
+            "kept_seq": place.kept_seq,
+            "created_at": now,
+        }
+
+
+def _finish(session: Session, places: list[_Place], records: Sequence[CoreEntry]) -> None:
     tokens, cost = 0, 0.0
     for core in records:
         used, spent = columns.spending(core)
@@ -147,8 +239,8 @@ def _finish(session: Session, entries: list[Entry], records: Sequence[CoreEntry]
         if not session.title:
             session.title = columns.title_of(core)
     session.tokens, session.cost = tokens, cost
-    session.next_seq = len(entries) + 1
-    session.leaf = entries[-1] if entries else None
+    session.next_seq = len(places) + 1
+    session.leaf_id = places[-1].pk if places else None
     session.save()
 
 

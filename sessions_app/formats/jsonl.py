@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import chain
+from typing import Any, AnyStr
 
 from sessions_app.core.bulk import building_many
 from sessions_app.core.entries import Entry, Kind
 from sessions_app.core.errors import CyclicTree, NotASession
-from sessions_app.core.json_text import parse_json, print_json
+from sessions_app.core.json_text import parser_of_many, print_json
 from sessions_app.core.messages import Json, number_of
 from sessions_app.core.tree import Tree
 
@@ -71,20 +72,21 @@ def read_session(
     Raises NotASession, naming the line, if the first JSON value of a file is no header; CyclicTree if
     following parents leads in a circle. Nothing else in a file is an error: see `repairs`.
     """
-    repairs: list[Repair] = []
-    text = _decode(source, repairs)
     with building_many():
-        return _read(text, mint_id, repairs, accept_byte_order_mark=accept_byte_order_mark)
+        return _read(source, mint_id, accept_byte_order_mark=accept_byte_order_mark)
 
 
-def _read(text: str, mint_id: MintId, repairs: list[Repair], *, accept_byte_order_mark: bool) -> SessionFile:
-    if not text:
+def _read(source: str | bytes, mint_id: MintId, *, accept_byte_order_mark: bool) -> SessionFile:
+    repairs: list[Repair] = []
+    if not source:
         return SessionFile(None, [], [], repairs)
-    marked = text.startswith(BYTE_ORDER_MARK)
+    text_lines = _text_lines(source, repairs)
+    first = next(text_lines)
+    marked = first.startswith(BYTE_ORDER_MARK)
     if marked and accept_byte_order_mark:
-        text = text[1:]
+        first = first[1:]
         repairs.append(Repair(1, "a byte order mark was dropped"))
-    lines = list(_records(text, repairs))
+    lines = list(_records(chain((first,), text_lines), repairs))
     if not lines:
         raise NotASession("line 1: no line of the file is a JSON object, so there is no session header")
     header = lines[0]
@@ -105,22 +107,40 @@ def _read(text: str, mint_id: MintId, repairs: list[Repair], *, accept_byte_orde
         repairs=repairs,
         version=version,
         migrated=migrated,
-        newline_missing=not text.endswith("\n"),
+        newline_missing=source[-1:] not in ("\n", b"\n"),
         header_line=header.text,
     )
     _inspect_tree(session, [line.number for line in body])
     return session
 
 
-def _decode(source: str | bytes, repairs: list[Repair]) -> str:
+def _text_lines(source: str | bytes, repairs: list[Repair]) -> Iterator[str]:
+    """The lines; only a line feed ends one. Bytes are decoded line by line: a rare character would make the text of
+    the whole file four times as large.
+    """
     if isinstance(source, str):
-        return source
-    try:
-        return source.decode()
-    except UnicodeDecodeError as error:
-        line = source.count(b"\n", 0, error.start) + 1
-        repairs.append(Repair(line, "bytes that are not UTF-8 were replaced, here and in later lines"))
-        return source.decode("utf-8", "replace")
+        yield from _split(source, "\n")
+        return
+    is_told = False
+    for number, line in enumerate(_split(source, b"\n"), start=1):
+        try:
+            yield line.decode()
+        except UnicodeDecodeError:
+            if not is_told:
+                is_told = True
+                repairs.append(
+                    Repair(number, "bytes that are not UTF-8 were replaced, here and in later lines")
+                )
+            yield line.decode("utf-8", "replace")
+
+
+def _split(source: AnyStr, line_feed: AnyStr) -> Iterator[AnyStr]:
+    start = 0
+    while start < len(source):
+        end = source.find(line_feed, start)
+        end = len(source) if end < 0 else end
+        yield source[start:end]
+        start = end + 1
 
 
 def _version_of(header: Json) -> float:
@@ -132,19 +152,15 @@ def _version_of(header: Json) -> float:
     return CURRENT_VERSION if number is None else number
 
 
-def _records(text: str, repairs: list[Repair]) -> Iterator[_Line]:
-    """Every line that is a JSON object; the others are reported. Only a line feed ends a line."""
-    number, start, begun = 0, 0, False
-    while start < len(text):
-        number += 1
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        line = text[start:end]
-        start = end + 1
+def _records(text_lines: Iterable[str], repairs: list[Repair]) -> Iterator[_Line]:
+    """Every line that is a JSON object; the others are reported."""
+    begun = False
+    parse = parser_of_many()
+    for number, line in enumerate(text_lines, start=1):
         if not line or line.isspace():
             continue
         try:
-            record = parse_json(line)
+            record = parse(line)
         except ValueError as error:
             repairs.append(Repair(number, f"skipped: {_reason(line, error)}"))
             continue

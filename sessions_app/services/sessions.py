@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -177,16 +178,40 @@ def set_label(*, session: Session, author: Any, entry: Entry, label: str) -> Ent
     return written
 
 
-def import_session_text(*, workspace: Workspace, owner: Any, text: str | bytes, name: str = "") -> Session:
-    """A session from the text of a session file, all branches (01 SF-*). Raises BadInput naming the line."""
+def import_session_text(
+    *,
+    workspace: Workspace,
+    owner: Any,
+    text: str | bytes,
+    name: str = "",
+    key: str = "",
+    progress: entry_log.Progress | None = None,
+) -> Session:
+    """A session from the text of a session file, all branches (01 SF-*). Raises BadInput naming the line.
+
+    `progress` is told how many of all entries are written; with a `key`, `import_progress` tells it too.
+    """
+    if key:
+        progress = partial(live.tell_progress, f"{owner.pk}:{key}")
     try:
         file = jsonl.read_session(text, lambda: uuid.uuid4().hex[:8], accept_byte_order_mark=True)
-        return import_session_file(workspace=workspace, owner=owner, file=file)
+        return import_session_file(workspace=workspace, owner=owner, file=file, progress=progress)
     except SessionError as error:
         raise BadInput(f"{name or 'This file'} is not a session that can be opened: {error}") from error
 
 
-def import_session_file(*, workspace: Workspace, owner: Any, file: jsonl.SessionFile) -> Session:
+def import_progress(user: Any, key: str) -> tuple[int, int] | None:
+    """How many entries of how many are written of the import that this user gave the key; None: not known (yet)."""
+    return live.progress_of(f"{user.pk}:{key}")
+
+
+def import_session_file(
+    *,
+    workspace: Workspace,
+    owner: Any,
+    file: jsonl.SessionFile,
+    progress: entry_log.Progress | None = None,
+) -> Session:
     """The rows of a session file that has been read, in one transaction. Raises CyclicTree."""
     choice = default_model(owner)
     with write_transaction():
@@ -199,7 +224,7 @@ def import_session_file(*, workspace: Workspace, owner: Any, file: jsonl.Session
             model=choice.model,
             created_at=timezone.now(),
         )
-        entry_log.import_records(session, file.entries, file.lines)
+        entry_log.import_records(session, file.entries, file.lines, progress=progress)
         review_records.record_imported(session)
     return session
 

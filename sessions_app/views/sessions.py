@@ -6,7 +6,7 @@ import json
 import uuid
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
@@ -86,11 +86,23 @@ def session_import(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return problem(request, first_error(form))
     file = form.cleaned_data["file"]
-    text = file.read().decode("utf-8", "replace")
     made = sessions.import_session_text(
-        workspace=form.cleaned_data["workspace"], owner=request.user, text=text, name=file.name
+        workspace=form.cleaned_data["workspace"],
+        owner=request.user,
+        text=file.read(),
+        name=file.name,
+        key=form.cleaned_data["key"],
     )
     return home.go(request, made)
+
+
+@require_GET
+def import_progress(request: HttpRequest) -> HttpResponse:
+    """How far the import with this `key` has come: `{"done", "of"}` in entries, nothing while that is not known."""
+    progress = sessions.import_progress(request.user, request.GET.get("key", "")[:64])
+    if progress is None:
+        return HttpResponse(status=204)
+    return JsonResponse({"done": progress[0], "of": progress[1]})
 
 
 @require_POST
