@@ -53,7 +53,7 @@ class ModelChip extends HTMLElement {
     const share = known ? `${Math.max(1, Math.round((100 * meter.ariaValueNow) / meter.ariaValueMax))} %` : "?";
     const [name, part] = this.#button.querySelectorAll("span");
     name.textContent = model.split(" (")[0];
-    part.textContent = `${name.textContent && "· "}${share}`;
+    part.textContent = share;
   }
 }
 
