@@ -22,7 +22,8 @@ SKIPPED = (
     ".git", "node_modules", ".venv", "venv", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".tox", "dist", "build", "target",
 )  # fmt: skip
 _NOTICE = re.compile(
-    r"\n*\[[^\[\]]*(?:offset|more lines|Showing lines|limit|lines remaining|remain)[^\[\]]*\]\s*$", re.I
+    r"(?:^|\n)\[(?=[^\[\]]* )[^\[\]]*(?:offset|more lines|Showing lines|limit|lines remaining|remain)[^\[\]]*\]\s*$",
+    re.I,
 )
 _HIT = re.compile(r"^(?:\./)?(.+?):(\d+):\s?(.*)$")
 _NOTHING = re.compile(r"\((?:no output|empty folder)\)|No line matches\.|Nothing matches the pattern\.")

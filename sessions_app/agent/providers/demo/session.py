@@ -73,7 +73,7 @@ def carried_out(now: Now, desk: Desk, *, first: bool) -> Script:
             done
             and following is not None
             and is_change(following)
-            and re.match(r"The demo model cannot understand|No line mentions|Not ", answer)
+            and re.match(r"Looked up in the files|No line mentions|Not ", answer)
         ):
             # What was only looked for, not understood, is no ground to change anything.
             done = False
@@ -101,7 +101,9 @@ def shortened(answer: str, style: tuple[str, int]) -> str:
         line.strip()
         for line in answer.split("\n")
         if line.strip()
-        and not re.match(r"\||```|\*\*[^*]+\*\*$|Put together|This is read off|The demo model cannot", line)
+        and not re.match(
+            r"\||```|\*\*[^*]+\*\*$|Put together|This is read off|Looked up in|The demo model cannot", line
+        )
     ]
     lines = [
         re.sub(r"^(?:[-*>] )+", "", line)
@@ -111,7 +113,7 @@ def shortened(answer: str, style: tuple[str, int]) -> str:
     if (
         not lines
         or answer.startswith(("Not ", "No "))
-        or (unit == "bullets" and answer.startswith("The demo model cannot"))
+        or (unit == "bullets" and answer.startswith("Looked up in"))
     ):
         return answer
     if unit == "bullets":

@@ -92,7 +92,7 @@ def look_up(desk: Desk, ask: Ask, _match: re.Match[str] | None = None) -> Script
         parts.append(passage)
     seen = frozenset(word for place in chosen for word in place.words)
     missing = [code(word.word) for word in words if word.word not in seen]
-    lead = f"The demo model cannot understand the question; it searched for {asked}. "
+    lead = f"Looked up in the files by {asked}; the demo model finds words, it does not understand the question. "
     # As much as is true: finding one word of three is not finding "it".
     found = ", ".join(code(word.word) for word in words if word.word in seen)
     lead += f"This line mentions {found}:" if len(parts) == 1 else f"These lines mention {found}:"

@@ -375,7 +375,7 @@ def add_docstring(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
 def transform_lines(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     what = match.group().lower()
     if re.match(r"\S+ (?:them|those|these)|.*\bthe duplicate", what) and not ask.paths:
-        if "more than once" not in desk.last_answer():
+        if "more than once" not in desk.last_answer() and not desk.written:
             raise CannotDo("Remove what? Name the lines or the file.")
         what = "remove duplicate lines"
     text = yield from moves.full(desk, desk.file_of(ask))

@@ -127,7 +127,11 @@ def _said(ask: Ask, said: str, sheet: Sheet) -> tuple[dict[int, str], list[str]]
             r"(?P<name>[\w-]+) (?P<value>.+)$", plain
         )
         number = column_called(sheet, pair["name"]) if pair else None
-        if pair and number is None and (turned := re.match(r"(?P<value>\S+) (?P<name>[\w-]+)$", plain)):
+        if (
+            pair
+            and number is None
+            and (turned := re.match(r"(?P<value>(?!not\b|no\b)\S+) (?P<name>[\w-]+)$", plain))
+        ):
             number, pair = column_called(sheet, turned["name"]), turned
         if pair and number is not None and number not in values:
             values[number] = re.sub(r"^(?:on|at|in|is|of) ", "", pair["value"].strip().strip("\"'"))

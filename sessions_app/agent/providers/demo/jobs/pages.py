@@ -206,7 +206,9 @@ def new_page(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
         (p for p in every if ending(p) == "html"),
         key=lambda p: (p.count("/"), not p.endswith("index.html"), p),
     )
-    named = [p for p in ask.paths if ending(p) in {"html", "htm"}]
+    after = re.search(rf"\b(?:like|to|on|of|as) (?:the )?({P})", ask.text)
+    like_page = ask.plain(after.group(1)) if after else None
+    named = [p for p in ask.paths if ending(p) in {"html", "htm"} and p != like_page]
     wanted = match.groupdict().get("name") or ""
     path = (
         named[0]
@@ -214,7 +216,7 @@ def new_page(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
         else f"{re.sub(r'[^a-z0-9]+', '-', ask.plain(wanted).strip().lower()).strip('-') or 'page'}.html"
     )
     title = next((q for q in ask.quotes), "") or _title(path)
-    model = next((p for p in named[1:]), None) or next((p for p in pages if p != path), None)
+    model = like_page or next((p for p in pages if p != path), None)
     if path in every or (yield from moves.exists(desk, path, f"Is {code(path)} free?")):
         raise CannotDo(f"{link(path)} exists already and was left as it is.")
     body = f"  <h1>{escape(title)}</h1>\n  <p>Replace this paragraph with your own words.</p>\n"

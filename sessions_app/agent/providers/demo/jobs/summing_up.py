@@ -187,12 +187,13 @@ def summarise_files(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
 
 def _several(desk: Desk, names: list[str]) -> Move[str]:
     desk.styled = True
+    own, files = "file's", "files'"
     lines = []
     for name in names:
         text = yield from moves.reach(desk, name)
         points = points_of(text.path, text.text, 1)
         lines.append(f"{link(text.path)}: {clip(points[0], 300) if points else 'empty.'}")
-    return f"{count(len(lines), 'file')}, each by its most telling sentence:\n\n{bullets(lines)}\n\n{_OWN_WORDS.replace('file', 'files', 1)}"
+    return f"{count(len(lines), 'file')}, each by its most telling sentence:\n\n{bullets(lines)}\n\n{_OWN_WORDS.replace(own, files)}"
 
 
 def _folder(desk: Desk, ask: Ask, folder: str, match: re.Match[str]) -> Script:

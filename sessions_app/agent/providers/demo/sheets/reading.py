@@ -106,7 +106,8 @@ class _Reader(Ordering, Comparing, Selecting, Asking):
                 lost = lost or word in MEANING
         crossed = self._crossed_or()
         weight = (
-            self.weight
+            int(self.asks_who and self.sheet.persons() is not None)
+            + self.weight
             + self.found.nouns
             + self.found.exact
             + len(self.found.columns)
