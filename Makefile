@@ -68,6 +68,7 @@ soak: setup ## many sessions under faults, long forms of properties (ARGS="--see
 bench: setup ## time and memory of the paths that matter
 	$(BIN)/python -m bench.live $(ARGS)
 	$(BIN)/python -m bench.streaming $(ARGS)
+	$(BIN)/python -m bench.pages
 
 providers-check: setup ## jobs against LiteLLM's proxy, a server that is not ours (installs it into .data)
 	$(BIN)/python -m bench.providers_check

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,11 +12,13 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from sessions_app import entry_log
+from sessions_app import entry_log, tree_rows
+from sessions_app.core.drawing import Outline
+from sessions_app.fragments import outlines
+from sessions_app.fragments.outlines import outline_of, plain_outline_of
 from sessions_app.models import Entry, Membership, OutcomeMark, Pin, Session
 from sessions_app.services import outcomes, sessions
 from sessions_app.services.errors import BadInput
-from sessions_app.views.tree import outline
 
 HTMX = {"hx-request": "true"}
 
@@ -185,7 +188,7 @@ def test_pins_and_labels_are_told_with_the_name(alice_client: Client, forked: Se
 
 
 def test_the_outline_reads_no_entry_and_counts_what_each_branch_used(forked: Session) -> None:
-    found = outline(forked)
+    found = outline_of(forked)
     assert sorted(strand.faces for strand in found.strands.values()) == ["uaua", "ue"]
     assert found.below[min(found.strands)].cost == pytest.approx(0.5)
 
@@ -198,3 +201,23 @@ def test_a_window_of_a_long_session_asks_no_more_than_of_a_short_one(
     with django_assert_max_num_queries(24):
         found = window(alice_client, session)
     assert found["svg"].count("treeitem") < 12
+
+
+def test_what_is_known_of_a_session_is_read_on_not_anew(
+    forked: Session, django_assert_num_queries: DjangoAssertNumQueries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A test is one open transaction, of which nothing would be kept.
+    monkeypatch.setattr(outlines, "connection", SimpleNamespace(in_atomic_block=False))
+    first = plain_outline_of(forked)
+    with django_assert_num_queries(0):
+        assert plain_outline_of(forked) is first
+    say(forked, "One more", "assistant")
+    stand_on(forked, forked.entries.get(seq=4))
+    say(forked, "Behind the other tip", usage={"input": 1, "output": 1, "cost": {"total": 0.25}})
+    stand_on(forked, forked.entries.get(seq=1))
+    say(forked, "A third branch")
+    forked.refresh_from_db()
+    with django_assert_num_queries(1):
+        read = plain_outline_of(forked)
+    assert read == Outline.of(tree_rows.strands_of(forked))
+    assert sorted(strand.faces for strand in read.strands.values()) == ["u", "uauau", "uea"]

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from sessions_app import tree_rows
 from sessions_app.core.messages import number_of
 from sessions_app.fragments.plain_text import one_line
-from sessions_app.fragments.tree_paths import lay_out
 from sessions_app.models import Entry, Session
 
 MOST_RESULTS = 200
@@ -46,13 +46,13 @@ def patches_of(session: Session, path: str) -> list[str]:
 
 def _changes(session: Session) -> Iterator[tuple[str, dict[str, Any]]]:
     """Path and details of the results of edits and writes, the latest first."""
-    layout = lay_out(session, session.leaf)
-    if not layout.length:
+    if session.leaf is None:
         return
-    results = Entry.objects.filter(layout.all(), role="toolResult", payload__contains='"firstChangedLine"')
+    newest = tree_rows.path_changes(session.leaf, MOST_RESULTS)
+    results = Entry.objects.in_bulk(newest)
     root = session.workspace.path.rstrip("/") + "/"
-    for entry in results.order_by("-depth").only("payload")[:MOST_RESULTS]:
-        message = entry.record.get("message")
+    for pk in newest:
+        message = results[pk].record.get("message")
         details = message.get("details") if isinstance(message, dict) else None
         if isinstance(details, dict) and isinstance(details.get("path"), str):
             yield one_line(details["path"].removeprefix(root), 300), details

@@ -9,7 +9,7 @@ from typing import Any
 from sessions_app import entry_log
 from sessions_app.core import faces
 from sessions_app.core.comparing import align, key_of
-from sessions_app.core.drawing import Outline, Place, Strand, View
+from sessions_app.core.drawing import Outline, Place, Strand, View, draw
 from sessions_app.core.messages import number_of, text_of, tool_calls_of
 from sessions_app.fragments import wording
 from sessions_app.fragments.diffs import Diff, parse_patch
@@ -301,7 +301,7 @@ def _picture(session: Session, outline: Outline, one: Entry, other: Entry) -> st
         for key, end in ends.items()
     ]
     only = Outline.of(strands, leaf=(one.segment_id, one.ordinal), outcomes=outline.outcomes)
-    picture = Picture(session, only, View(), second=(other.segment_id, other.ordinal))
+    picture = Picture(session, only, draw(only, View()), second=(other.segment_id, other.ordinal))
     whole = picture.whole
     return picture.window(Rect(whole.x, whole.y, whole.width, whole.height)).svg
 

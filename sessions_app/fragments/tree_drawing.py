@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from django.utils.html import escape
 
 from sessions_app.core import faces
-from sessions_app.core.drawing import Drawing, Item, Outline, Place, Shape, View, draw
+from sessions_app.core.drawing import Drawing, Item, Outline, Place, Shape
 from sessions_app.core.drawing.layout import LANE, TIP_WORDS
 from sessions_app.core.drawing.outline import path_of
 from sessions_app.fragments import tree_svg as svg
@@ -53,9 +53,8 @@ class Picture:
 
     session: Session
     outline: Outline
-    view: View
+    drawing: Drawing
     second: Place | None = None
-    drawing: Drawing = field(init=False)
     words: dict[Place, Words] = field(default_factory=dict)
 
     here: Item | None = field(init=False)
@@ -63,7 +62,6 @@ class Picture:
 
     def __post_init__(self) -> None:
         self.others = path_of(self.outline.strands, self.second)
-        self.drawing = draw(self.outline, self.view)
         # A leaf that is not shown, such as a label, is where the entry before it is.
         self.here = self.drawing.find(self.outline.leaf) if self.outline.leaf is not None else None
 

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db.models import Count, Q
 from django.db.models.functions import Substr
 
+from sessions_app import tree_rows
+from sessions_app.core import faces
 from sessions_app.core.bare_words import bare_words
 from sessions_app.core.entries import Kind
 from sessions_app.core.messages import text_of
@@ -33,7 +34,8 @@ SHORT_PATH = 60
 """Up to this length all of the person's messages have a row of their own."""
 
 _HEAD = 4000
-_EVENTFUL = (Kind.COMPACTION, Kind.BRANCH_SUMMARY)
+_EVENTFUL = faces.COMPACTION + faces.BRANCH_SUMMARY
+_ANSWERS = faces.ANSWER + faces.CALLS + faces.ERROR + faces.STOPPED
 _HIDDEN = frozenset(
     {
         Kind.LABEL,
@@ -95,25 +97,24 @@ def build(session: Session) -> TreePanel:
     hidden = max(0, len(rows) - MOST_ROWS)
     if hidden:
         rows = [*rows[: MOST_ROWS // 3], *rows[-(MOST_ROWS - MOST_ROWS // 3) :]]
-    # Without the session: its index would win over the segments', and every entry be looked at.
-    counts = Entry.objects.filter(layout.all(), role__in=("user", "assistant"))
-    said = dict(counts.order_by().values_list("role").annotate(Count("pk")))
+    told = layout.faces()
+    own = told.count(faces.USER)
     return TreePanel(
         rows=_numbered(rows),
         branches=len(layout.branches) + max(len(layout.ahead), 1 if leaf else 0),
         entries=layout.entries,
-        messages=sum(said.values()),
-        own_messages=said.get("user", 0),
+        messages=own + sum(told.count(face) for face in _ANSWERS),
+        own_messages=own,
         hidden=hidden,
     )
 
 
 def _rows(session: Session, layout: Layout, labels: dict[str, str]) -> list[TreeRow]:
-    kept = _kept_depths(layout, labels)
-    shown = _with_small_gaps(kept, layout.length)
+    kept = _kept_depths(session.pk, layout, labels)
+    shown = _ends_of(_with_small_gaps(kept, layout.length))
     entries = {
         entry.depth: entry
-        for entry in Entry.objects.filter(layout.at(shown))
+        for entry in Entry.objects.filter(tree_rows.at_places(layout.places(shown)))
         .only("seq", "depth", "kind", "role", "entry_id")
         .annotate(head=Substr("payload", 1, _HEAD))
     }
@@ -163,19 +164,20 @@ def _with_here(rows: list[TreeRow], *, at_work: bool) -> list[TreeRow]:
     return rows
 
 
-def _kept_depths(layout: Layout, labels: dict[str, str]) -> set[int]:
+def _kept_depths(session_pk: int, layout: Layout, labels: dict[str, str]) -> set[int]:
     """Depths on the path that are an event: the root, forks, compactions, branch summaries, labels, the end."""
     length = layout.length
     kept = {0} | set(range(max(0, length - NEWEST), length))
     for branch in layout.branches:
         if branch.depth >= 0:
             kept |= {branch.depth, min(branch.depth + 1, length - 1)}
-    path = Entry.objects.filter(layout.all())
-    kept |= set(path.filter(kind__in=_EVENTFUL).values_list("depth", flat=True))
+    told = layout.faces()
+    wanted = _EVENTFUL + faces.USER if length <= SHORT_PATH else _EVENTFUL
+    kept |= {depth for depth, face in enumerate(told) if face in wanted}
     if labels:
-        kept |= set(path.filter(entry_id__in=list(labels)[:500]).values_list("depth", flat=True))
-    if length <= SHORT_PATH:
-        kept |= set(path.filter(role="user").values_list("depth", flat=True))
+        for place in tree_rows.labelled(session_pk, labels):
+            if (depth := layout.depth_of(place)) is not None:
+                kept.add(depth)
     return {depth for depth in kept if 0 <= depth < length}
 
 
@@ -188,6 +190,14 @@ def _with_small_gaps(kept: set[int], length: int) -> set[int]:
             shown |= set(range(previous + 1, min(depth, length)))
         previous = depth
     return shown
+
+
+def _ends_of(shown: set[int]) -> set[int]:
+    """Of very many depths the first and the last: rows beyond those are left out in the middle anyway."""
+    if len(shown) <= MOST_ROWS:
+        return shown
+    every = sorted(shown)
+    return {*every[: MOST_ROWS // 3], *every[-(MOST_ROWS - MOST_ROWS // 3) :]}
 
 
 def _row(entry: Entry, labels: dict[str, str], *, fork: bool) -> TreeRow | None:
@@ -261,11 +271,8 @@ def _first_text(head: str) -> str:
 
 def _first_entries(branches: Sequence[Branch]) -> dict[tuple[int, int], Any]:
     """The first entry of each branch that may get a row."""
-    wanted = Q(pk__in=())
-    starts = [branch.segment for branch in branches if branch.ordinal == 0][-MOST_ROWS:]
-    wanted |= Q(segment__in=starts, ordinal=0)
-    for branch in [branch for branch in branches if branch.ordinal > 0][-MOST_ROWS:]:
-        wanted |= Q(segment=branch.segment, ordinal=branch.ordinal)
+    newest = branches[-MOST_ROWS:]
+    wanted = tree_rows.at_places((branch.segment, branch.ordinal) for branch in newest)
     rows = Entry.objects.filter(wanted).only("seq", "kind", "role", "entry_id", "segment_id", "ordinal")
     return {(row.segment_id, row.ordinal): row for row in rows.annotate(head=Substr("payload", 1, _HEAD))}
 

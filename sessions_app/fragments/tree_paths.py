@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Q
-
+from sessions_app.core.drawing import Outline, Place
+from sessions_app.fragments.outlines import plain_outline_of
 from sessions_app.models import Entry, Session
 
 
@@ -39,38 +39,50 @@ class Branch:
 class Layout:
     """`ahead` is what lies below the leaf when it stands on an inner entry."""
 
+    outline: Outline
     stretches: tuple[Stretch, ...]
     branches: tuple[Branch, ...]
     ahead: tuple[Branch, ...]
     length: int
     entries: int
 
-    def at(self, depths: Iterable[int]) -> Q:
-        """The path's entries at some depths, as a condition on entries."""
+    def places(self, depths: Iterable[int]) -> list[Place]:
+        """Where the path's entries at some depths stand."""
+        found: list[Place] = []
         wanted = sorted(depths)
-        condition = Q(pk__in=())
+        index = 0
         for stretch in self.stretches:
             end = stretch.depth + stretch.last
-            inside = [depth - stretch.depth for depth in wanted if stretch.depth <= depth <= end]
-            if inside:
-                condition |= Q(segment=stretch.segment, ordinal__in=inside)
-        return condition
+            while index < len(wanted) and wanted[index] <= end:
+                found.append((stretch.segment, wanted[index] - stretch.depth))
+                index += 1
+        return found
 
-    def all(self) -> Q:
-        """All entries of the path, as a condition."""
-        condition = Q(pk__in=())
+    def faces(self) -> str:
+        """A letter for every entry of the path, from the top down."""
+        return "".join(
+            self.outline.strands[stretch.segment].faces[: stretch.last + 1] for stretch in self.stretches
+        )
+
+    def depth_of(self, place: Place) -> int | None:
+        """The depth of an entry that lies on the path."""
         for stretch in self.stretches:
-            condition |= Q(segment=stretch.segment, ordinal__lte=stretch.last)
-        return condition
+            if stretch.segment == place[0]:
+                return stretch.depth + place[1] if place[1] <= stretch.last else None
+        return None
 
 
 def lay_out(session: Session, leaf: Entry | None) -> Layout:
     """The layout of a session seen from its leaf."""
-    rows = list(session.segments.values_list("pk", "parent_id", "parent_ordinal", "length").order_by("pk"))
-    parents: dict[int, tuple[int | None, int]] = {pk: (parent, ordinal) for pk, parent, ordinal, _ in rows}
-    lengths = {pk: length for pk, _, _, length in rows}
+    outline = plain_outline_of(session)
+    strands = outline.strands
+    rows = [(key, strands[key].parent) for key in sorted(strands)]
+    parents: dict[int, tuple[int | None, int]] = {
+        key: (strand.parent, strand.fork_at) for key, strand in strands.items()
+    }
+    lengths = {key: len(strand.faces) for key, strand in strands.items()}
     forks: dict[int | None, list[int]] = defaultdict(list)
-    for pk, parent, _, _ in rows:
+    for pk, parent in rows:
         forks[parent].append(pk)
     stretches = _stretches(leaf, parents)
     on_path = {stretch.segment: stretch for stretch in stretches}
@@ -82,7 +94,7 @@ def lay_out(session: Session, leaf: Entry | None) -> Layout:
     bottom = leaf.depth if leaf is not None else -1
     beside = sorted((branch for branch in branches if branch.depth < bottom or leaf is None), key=_order)
     ahead = sorted((branch for branch in branches if leaf is not None and branch.depth == bottom), key=_order)
-    return Layout(tuple(stretches), tuple(beside), tuple(ahead), bottom + 1, sum(lengths.values()))
+    return Layout(outline, tuple(stretches), tuple(beside), tuple(ahead), bottom + 1, sum(lengths.values()))
 
 
 def _order(branch: Branch) -> tuple[int, int]:

@@ -12,12 +12,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from sessions_app import entry_log, fragments
 from sessions_app.fragments import comparison
+from sessions_app.fragments.outlines import outline_of
 from sessions_app.fragments.tree_words import OUTCOME_WORDS
 from sessions_app.models import Entry, Session
 from sessions_app.services import carrying
 from sessions_app.views.errors import problem, tells_errors, wants_fragment
 from sessions_app.views.sessions import editable_session, visible_session
-from sessions_app.views.tree import outline as outline_of
 
 Json = dict[str, Any]
 

@@ -17,12 +17,11 @@ from sessions_app.core import faces
 from sessions_app.core.drawing import Filter, Outline, Place
 from sessions_app.core.entries import Kind
 from sessions_app.fragments import tree_details
-from sessions_app.fragments.surroundings import labels_of
+from sessions_app.fragments.outlines import drawing_of, outline_of
 from sessions_app.fragments.tree_drawing import Picture, Rect
 from sessions_app.fragments.tree_words import OUTCOME_WORDS
 from sessions_app.models import Entry, Pin, Session
 from sessions_app.services import outcomes
-from sessions_app.tree_rows import outline_of
 from sessions_app.views import leaving
 from sessions_app.views.errors import tells_errors, wants_fragment
 from sessions_app.views.sessions import editable_session, visible_session
@@ -102,11 +101,7 @@ def entry_details(request: HttpRequest, key: uuid.UUID, seq: int) -> HttpRespons
         return render(request, "sessions_app/_tree_preview.html", tree_details.preview(entry))
     if request.GET.get("part") == "going":
         return _going(request, session, entry)
-    return HttpResponse(_details(request, session, outline(session), entry))
-
-
-def outline(session: Session) -> Outline:
-    return outline_of(session, labels_of(session.pk))
+    return HttpResponse(_details(request, session, outline_of(session), entry))
 
 
 def session_leaf(session: Session) -> Place | None:
@@ -116,7 +111,8 @@ def session_leaf(session: Session) -> Place | None:
 
 def _picture(session: Session, state: TreeState) -> tuple[Picture, list[Place]]:
     hits = find_hits(session, state.query)
-    return Picture(session, outline(session), state.view(frozenset(hits))), hits
+    found, view = outline_of(session), state.view(frozenset(hits))
+    return Picture(session, found, drawing_of(found, view)), hits
 
 
 def _told(picture: Picture, window: Any, hits: list[Place], at: Place | None) -> Json:
@@ -200,7 +196,7 @@ def mark_outcome(request: HttpRequest, key: uuid.UUID, seq: int) -> HttpResponse
         return redirect(f"{reverse('session_tree', args=[key])}?entry={seq}")
     shown = request.POST.get("shown", "")
     seen = session.entries.filter(seq=int(shown)).first() if shown.isdecimal() and len(shown) < 10 else None
-    response = HttpResponse(_details(request, session, outline(session), seen or entry))
+    response = HttpResponse(_details(request, session, outline_of(session), seen or entry))
     words = f"Marked: {OUTCOME_WORDS[outcome]}" if outcome else "Mark taken away"
     response.write(
         render_to_string(

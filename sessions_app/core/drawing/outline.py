@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from sessions_app.core import faces
 
@@ -106,6 +108,14 @@ class Outline:
         for strand in order:
             order.extend(sorted(children.get(strand.key, ()), key=lambda child: child.key))
         return cls({strand.key: strand for strand in order}, **facts)  # type: ignore[arg-type]
+
+    def marked(self, **facts: Any) -> Outline:
+        """The same strands with other marks; what follows from the strands alone is not worked out again."""
+        other = copy(self)
+        for name, value in facts.items():
+            setattr(other, name, value)
+        other.path = path_of(other.strands, other.leaf)
+        return other
 
     @property
     def entries(self) -> int:

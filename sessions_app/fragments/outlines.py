@@ -1,0 +1,102 @@
+"""The outline of a session's tree: what its entries look like, from a cache that only has to read what is new.
+
+Entries are never changed, so what has been read of a session stays right; a process keeps that of the sessions looked
+at last. Only letters and sums are kept here, no words: labels and marks are asked for each time.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+
+from django.db import connection
+
+from sessions_app import tree_rows
+from sessions_app.core.drawing import Drawing, Outline, Strand, View, draw
+from sessions_app.fragments.surroundings import labels_of
+from sessions_app.models import Session
+
+MOST_SESSIONS, MOST_DRAWINGS = 64, 48
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """`entries` have been read; seqs have no gaps, so that is also the newest seq."""
+
+    entries: int
+    outline: Outline
+
+
+_known: OrderedDict[uuid.UUID, _Known] = OrderedDict()
+_drawings: OrderedDict[object, tuple[Outline, Drawing]] = OrderedDict()
+_lock = threading.Lock()
+
+
+def outline_of(session: Session) -> Outline:
+    """As the session stands now."""
+    return plain_outline_of(session).marked(**tree_rows.marks_of(session, labels_of(session.pk)))
+
+
+def plain_outline_of(session: Session) -> Outline:
+    """Without leaf, labels and marks; reads what has been written since the last time."""
+    with _lock:
+        known = _known.get(session.key)
+    if known is not None and known.entries == session.next_seq - 1:
+        return known.outline
+    known = _read_on(session, known if known is None or known.entries < session.next_seq else None)
+    # What an open transaction has written may never have been.
+    if not connection.in_atomic_block:
+        with _lock:
+            _known[session.key] = known
+            _known.move_to_end(session.key)
+            while len(_known) > MOST_SESSIONS:
+                _known.popitem(last=False)
+    return known.outline
+
+
+def _read_on(session: Session, known: _Known | None) -> _Known:
+    if known is None:
+        outline = Outline.of(tree_rows.strands_of(session))
+        return _Known(outline.entries, outline)
+    strands = dict(known.outline.strands)
+    count = known.entries
+    for new in tree_rows.entries_after(session, known.entries):
+        strand = strands.get(new.segment)
+        if strand is None:
+            strand = Strand(new.segment, new.parent, new.fork_at, "")
+        if new.ordinal != len(strand.faces):
+            # Not what was expected: everything is read anew.
+            return _read_on(session, None)
+        strands[new.segment] = replace(
+            strand, faces=strand.faces + new.face, used=strand.used + new.used, cost=strand.cost + new.cost
+        )
+        count += 1
+    return _Known(count, Outline.of(strands.values()))
+
+
+def drawing_of(outline: Outline, view: View) -> Drawing:
+    """The drawing of an outline, kept as long as nothing in it changes: panning asks for it again and again."""
+    key = (
+        id(outline.strands),
+        outline.leaf,
+        frozenset(outline.labels.items()),
+        outline.pins,
+        frozenset(outline.outcomes.items()),
+        outline.running,
+        outline.queued,
+        view,
+    )
+    with _lock:
+        found = _drawings.get(key)
+        if found is not None:
+            _drawings.move_to_end(key)
+            return found[1]
+    made = draw(outline, view)
+    with _lock:
+        # With its outline: as long as that is kept, nothing else can have its address.
+        _drawings[key] = outline, made
+        while len(_drawings) > MOST_DRAWINGS:
+            _drawings.popitem(last=False)
+    return made
