@@ -192,16 +192,21 @@ class ModelForm(forms.Form):
         return provider, model
 
 
-class ImportForm(forms.Form):
-    """`key`: what the page asks by how far the import has come."""
+class FolderForm(forms.Form):
+    """One of the folders of a person."""
 
-    key = forms.RegexField(r"\A[0-9a-f]{8,64}\Z", required=False)
-    file = forms.FileField(max_length=300)
     workspace = forms.ModelChoiceField(Workspace.objects.none())
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         narrow_to(self.fields["workspace"], user)
+
+
+class ImportForm(FolderForm):
+    """`key`: what the page asks by how far the import has come."""
+
+    key = forms.RegexField(r"\A[0-9a-f]{8,64}\Z", required=False)
+    file = forms.FileField(max_length=300)
 
 
 class BeginForm(PromptForm):

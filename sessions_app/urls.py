@@ -40,6 +40,7 @@ session_urls = [
     path("compact/problem/", views.compaction_problem, name="compaction_problem"),
     path("fork/", views.fork, name="fork"),
     path("clone/", views.clone, name="clone"),
+    path("copy/", views.copy_to_folder, name="copy_to_folder"),
     path("undo/", views.undo, name="undo"),
     path("tree/", views.session_tree, name="session_tree"),
     path("compare/", views.session_compare, name="session_compare"),

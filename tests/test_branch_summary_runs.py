@@ -40,7 +40,7 @@ def two_branches(stage: Stage) -> list[Entry]:
 
 
 def test_the_summary_becomes_the_leaf_on_the_new_branch(stage: Stage) -> None:
-    """BS-04, BS-05, BS-16: the worked example."""
+    """BS-04, BS-05, BS-16: the worked example; 01 TR-05."""
     *_, d, _, f = two_branches(stage)
     found = go(stage, f)
     assert found.run is not None

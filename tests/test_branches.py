@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from sessions_app import blobs, entry_log
 from sessions_app.core.context_edits import LEFT_OUT
 from sessions_app.models import BlobUse, Entry, Run, Session
-from sessions_app.services import branches, navigation, sessions
+from sessions_app.services import branches, navigation, sessions, workspaces
 from sessions_app.services.errors import BadInput, Conflict
 from tests.staging import assistant, call, result, user
 
@@ -161,3 +162,42 @@ def test_entries_of_other_sessions_are_refused(session: Session, alice: User) ->
     for function in (branches.pin, branches.leave_out, branches.restore, branches.fork_session):
         with pytest.raises(BadInput):
             function(session=session, author=alice, entry=a)
+
+
+def test_neither_is_possible_before_anything_was_said_and_a_job_goes_on_beside_them(
+    session: Session, alice: User
+) -> None:
+    """FK-03: ours copies the path as it stands, and stops nobody."""
+    with pytest.raises(Conflict, match="nothing to clone"):
+        branches.clone_session(session=session, author=alice)
+    assert Session.objects.count() == 1
+    a, _ = say(session, user("A"), assistant("B"))
+    run = Run.objects.create(session=session, author=alice)
+    branches.clone_session(session=session, author=alice)
+    branches.fork_session(session=session, author=alice, entry=a)
+    run.refresh_from_db()
+    assert (run.status, run.stop_requested) == ("queued", False)
+
+
+def test_a_copy_for_another_folder_has_all_branches_and_the_same_place(
+    session: Session, alice: User, tmp_path: Path
+) -> None:
+    """FK-06: a new header with the new folder, all entries as they were."""
+    a, b = say(session, user("A"), assistant("B"))
+    say(session, user("C"), assistant("D"))
+    sessions.set_label(session=session, author=alice, entry=a, label="here")
+    branches.pin(session=session, author=alice, entry=b)
+    navigation.navigate(session=session, author=alice, entry=b)
+    session.refresh_from_db()
+    other = workspaces.add_workspace(user=alice, path=str(tmp_path / "other"), create=True)
+    made = branches.copy_to_folder(session=session, author=alice, workspace=other)
+    columns = ("seq", "entry_id", "raw_parent_id", "kind", "payload")
+    assert list(made.entries.values_list(*columns)) == list(session.entries.values_list(*columns))
+    assert (made.workspace, made.leaf and made.leaf.entry_id) == (other, b.entry_id)
+    header = json.loads(made.header)
+    assert (header["cwd"], header["parentSession"]) == (other.path, session.file_id)
+    assert header["id"] == made.file_id != session.file_id
+    assert len(branches.pinned(session=made)) == 1
+    assert entry_log.load_context(made).messages == entry_log.load_context(session).messages
+    with pytest.raises(BadInput, match="in this folder already"):
+        branches.copy_to_folder(session=session, author=alice, workspace=session.workspace)

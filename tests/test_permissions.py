@@ -54,6 +54,7 @@ COMMANDS = (
     "undo",
     "fork",
     "clone",
+    "copy_to_folder",
     "pin",
     "omit",
     "keep_files",

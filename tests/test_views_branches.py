@@ -148,6 +148,7 @@ def test_an_attempt_that_changed_nothing_is_one_row(
 def test_leaving_a_branch_offers_three_choices_and_going_forward_none(
     alice_client: Client, talk: Session
 ) -> None:
+    """03 BS-02."""
     target = question(talk, 2)
     asked = alice_client.post(address(talk, "navigate", seq=target.seq), {"ask": "1"}, headers=HTMX)
     html = asked.content.decode()
@@ -172,6 +173,7 @@ def test_leaving_a_branch_offers_three_choices_and_going_forward_none(
 def test_nobody_is_asked_where_the_question_is_switched_off(
     alice_client: Client, talk: Session, settings: Any
 ) -> None:
+    """03 BS-02."""
     settings.BRANCH_SUMMARY = {**settings.BRANCH_SUMMARY, "skipPrompt": True}
     target = question(talk, 2)
     moved = alice_client.post(address(talk, "navigate", seq=target.seq), {"ask": "1"}, headers=HTMX)
@@ -296,3 +298,20 @@ def test_why_automatic_compaction_has_stopped_is_said_above_the_composer(
     page = alice_client.get(address(talk, "session")).content.decode()
     assert "Automatic compaction has stopped on this branch." in page
     assert "One result is too big." in page
+
+
+def test_a_branch_summary_is_shown_with_its_first_words_and_the_rest_on_demand(
+    alice_client: Client, talk: Session
+) -> None:
+    """03 BS-22."""
+    summary = (
+        "## Goal\nKeep the tide table.\n\n" + "A long line of findings.\n\n" * 4_000 + "The very last word."
+    )
+    fields = {"type": "branch_summary", "fromId": talk.entries.get(seq=4).entry_id, "summary": summary}
+    entry = entry_log.append(talk.pk, fields)
+    page = alice_client.get(address(talk, "session")).content.decode()
+    assert "Branch summary" in page
+    assert "Keep the tide table." in page
+    assert "The very last word." not in page
+    whole = alice_client.get(address(talk, "entry", seq=entry.seq) + "?full=1", headers=HTMX).content.decode()
+    assert "The very last word." in whole

@@ -19,6 +19,7 @@ from django.urls import reverse
 from sessions_app import entry_log
 from sessions_app.core.entries import Entry as CoreEntry
 from sessions_app.models import Entry, QueuedMessage, Run, Session
+from sessions_app.services import workspaces
 
 HTMX = {"HX-Request": "true"}
 
@@ -358,9 +359,24 @@ def test_an_empty_session_says_what_to_do(alice_client: Client, session: Session
     assert "Nothing has been said yet." in alice_client.get(address(session)).content.decode()
 
 
-def test_a_folder_that_is_gone_is_said(alice_client: Client, talk: Session) -> None:
+def test_a_session_whose_folder_is_gone_can_be_read_and_goes_on_in_another(
+    alice_client: Client, bob: User, bob_client: Client, talk: Session, alice: User, tmp_path: Path
+) -> None:
+    """01 FK-07: put it back, or take everything along to another folder."""
     Path(talk.workspace.path).rmdir()
-    assert "banner--warn" in alice_client.get(address(talk)).content.decode()
+    page = alice_client.get(address(talk)).content.decode()
+    assert "is gone. Put it back" in page
+    assert "Second" in page
+    assert "Copy there and go on" not in page, "there is no other folder yet"
+    other = workspaces.add_workspace(user=alice, path=str(tmp_path / "other"), create=True)
+    assert "Copy there and go on" in alice_client.get(address(talk)).content.decode()
+    gone = alice_client.post(address(talk, "copy_to_folder"), {"workspace": other.pk}, follow=True)
+    made = Session.objects.get(workspace=other)
+    assert gone.redirect_chain[-1][0] == address(made)
+    assert "Second" in gone.content.decode()
+    assert "is gone" not in gone.content.decode()
+    refused = bob_client.post(address(talk, "copy_to_folder"), {"workspace": other.pk})
+    assert refused.status_code == 400, "another's folder"
 
 
 def test_a_session_whose_newest_entry_is_damaged_opens_at_the_nearest_sound_one(

@@ -19,7 +19,7 @@ from sessions_app.core.forking import copy_branch
 from sessions_app.core.projection import latest_edits
 from sessions_app.core.tree import Tree
 from sessions_app.formats.jsonl import new_header
-from sessions_app.models import BlobUse, Entry, Pin, Session
+from sessions_app.models import BlobUse, Entry, Pin, Session, Workspace
 from sessions_app.runner import review_records
 from sessions_app.runner.extensions import hooks_of
 from sessions_app.services.errors import BadInput, Conflict
@@ -64,6 +64,33 @@ def clone_session(*, session: Session, author: Any) -> Forked:
     return Forked(_copy(session, author, session.leaf))
 
 
+def copy_to_folder(*, session: Session, author: Any, workspace: Workspace) -> Session:
+    """A new session in another folder with all branches of this one (01 FK-06): the way on when a folder is gone.
+
+    Raises BadInput for the folder it is in already, Conflict when there is nothing yet.
+    """
+    if workspace.pk == session.workspace_id:
+        raise BadInput("The session is in this folder already.", "Choose another folder.")
+    if session.leaf is None:
+        raise Conflict("There is nothing to copy yet.", "Begin a session in the other folder.")
+    _ask_extensions(session, session.leaf, position="at")
+    with write_transaction():
+        made = _made(session, author, workspace)
+        rows = list(session.entries.order_by("seq"))
+        entry_log.import_records(made, [row.as_core() for row in rows])
+        _copy_what_hangs_on(rows, made)
+        review_records.record_imported(made)
+        entry_log.move_leaf(made, made.entries.get(seq=_place_of(session.leaf, rows)))
+        _name_like(made, session)
+    made.refresh_from_db()
+    return made
+
+
+def _place_of(leaf: Entry, rows: list[Entry]) -> int:
+    """The seq an entry gets in a copy of all."""
+    return next(number for number, row in enumerate(rows, start=1) if row.pk == leaf.pk)
+
+
 def _ask_extensions(session: Session, entry: Entry, *, position: str) -> None:
     event = {"type": "session_before_fork", "entryId": entry.entry_id, "position": position}
     if hooks_of(session).session_before_fork(event).get("cancel"):
@@ -71,33 +98,41 @@ def _ask_extensions(session: Session, entry: Entry, *, position: str) -> None:
 
 
 def _copy(session: Session, author: Any, leaf: Entry | None) -> Session:
-    """Ids are kept, labels follow at the end, the header names the parent (01 FK-04, FK-05)."""
-    key = uuid.uuid4()
-    started = timezone.now()
-    written = started.strftime("%Y-%m-%dT%H:%M:%S.000Z")
-    header = new_header(str(key), written, session.workspace.path, parent_session=session.file_id)
+    """Ids are kept, labels follow at the end (01 FK-04)."""
     with write_transaction():
-        made = Session.objects.create(
-            key=key,
-            file_id=str(key),
-            header=json.dumps(header),
-            workspace=session.workspace,
-            owner=author,
-            provider=session.provider,
-            model=session.model,
-            thinking_level=session.thinking_level,
-            created_at=started,
-        )
+        made = _made(session, author, session.workspace)
         if leaf is not None:
             path = entry_log.path_to(leaf)
             entry_log.import_records(made, _copied_records(session, path, leaf))
             _copy_what_hangs_on(path, made)
             review_records.record_imported(made)
-        name = session.name or session.title
-        if name:
-            Session.objects.filter(pk=made.pk).update(title=name, name="")
+        _name_like(made, session)
     made.refresh_from_db()
     return made
+
+
+def _made(session: Session, author: Any, workspace: Workspace) -> Session:
+    """The empty copy: an id of its own, and a header that names where it came from (01 FK-05)."""
+    key = uuid.uuid4()
+    started = timezone.now()
+    written = started.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    header = new_header(str(key), written, workspace.path, parent_session=session.file_id)
+    return Session.objects.create(
+        key=key,
+        file_id=str(key),
+        header=json.dumps(header),
+        workspace=workspace,
+        owner=author,
+        provider=session.provider,
+        model=session.model,
+        thinking_level=session.thinking_level,
+        created_at=started,
+    )
+
+
+def _name_like(made: Session, session: Session) -> None:
+    if name := session.name or session.title:
+        Session.objects.filter(pk=made.pk).update(title=name, name="")
 
 
 def _copied_records(session: Session, path: list[Entry], leaf: Entry) -> list[CoreEntry]:

@@ -10,13 +10,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from sessions_app import fragments
-from sessions_app.forms import ForkForm
+from sessions_app.forms import FolderForm, ForkForm
 from sessions_app.models import Entry, Session
 from sessions_app.services import branches
 from sessions_app.services.errors import Conflict
 from sessions_app.views import session_page
 from sessions_app.views.errors import problem, tells_errors, wants_fragment
-from sessions_app.views.sessions import editable_session
+from sessions_app.views.sessions import editable_session, first_error
 
 
 @require_POST
@@ -40,6 +40,20 @@ def clone(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     session = editable_session(request, key)
     made = branches.clone_session(session=session, author=request.user)
     return session_page.opened(request, made.session, made.text)
+
+
+@require_POST
+@tells_errors
+def copy_to_folder(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """A new session in another folder, with all branches: the way on when the folder is gone."""
+    session = editable_session(request, key)
+    form = FolderForm(request.POST, user=request.user)
+    if not form.is_valid():
+        return problem(request, first_error(form))
+    made = branches.copy_to_folder(
+        session=session, author=request.user, workspace=form.cleaned_data["workspace"]
+    )
+    return session_page.opened(request, made, "")
 
 
 @require_POST

@@ -19,7 +19,7 @@ from sessions_app import entry_log, fragments, integrity, session_rows
 from sessions_app.agent.system_prompt import find_context_files
 from sessions_app.fragments import branch_cost, changed_files, tree_panel, wording
 from sessions_app.fragments.company import company
-from sessions_app.models import Run, Session, ToolPreset
+from sessions_app.models import Run, Session, ToolPreset, Workspace
 from sessions_app.services import compaction, sessions, tour, workspaces
 from sessions_app.services.errors import NotAllowed
 from sessions_app.views.errors import wants_fragment
@@ -63,7 +63,7 @@ def facts(request: HttpRequest, session: Session, *, before: int | None = None) 
         "tree": fragments.render_tree(session, user=user, panel=found["panel"]),
         "company": company(session, user),
         "ends_above": before is not None,
-        "folder_problem": workspaces.folder_problem(session.workspace),
+        **_folder_facts(session, user),
         "damage": damage,
         "workspace_path": session_rows.short_path(session.workspace.path),
         "draft": take_returned_text(request, session),
@@ -72,6 +72,15 @@ def facts(request: HttpRequest, session: Session, *, before: int | None = None) 
         "largest_file": wording.size(settings.MAX_UPLOAD_BYTES),
         "page": "sessions",
     }
+
+
+def _folder_facts(session: Session, user: Any) -> Json:
+    """What is wrong with the session's folder, and then where else it could go on."""
+    if not (trouble := workspaces.folder_problem(session.workspace)):
+        return {"folder_problem": ""}
+    others = Workspace.objects.may_edit(user).exclude(pk=session.workspace_id)
+    usable = [folder for folder in others if not workspaces.folder_problem(folder)]
+    return {"folder_problem": trouble, "other_folders": usable}
 
 
 def side_facts(session: Session) -> Json:

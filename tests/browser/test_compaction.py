@@ -258,6 +258,7 @@ def test_a_request_that_was_too_long_is_tried_again_after_a_compaction(page: Pag
 
 
 def test_a_branch_is_left_without_a_summary(page: Page) -> None:
+    """03 BS-02."""
     talk(page)
     act(mine(page).nth(1), "Go back to here")
     dialog = page.get_by_role("dialog", name="Go here")
@@ -272,6 +273,7 @@ def test_a_branch_is_left_without_a_summary(page: Page) -> None:
 
 
 def test_a_branch_is_left_with_a_summary_and_opened_again(page: Page) -> None:
+    """01 TR-05, 03 BS-22."""
     talk(page)
     act(mine(page).nth(1), "Go back to here")
     dialog = page.get_by_role("dialog", name="Go here")
@@ -333,9 +335,13 @@ def test_a_session_is_forked_before_a_message_and_cloned_whole(page: Page) -> No
 
 
 def test_undo_never_asks(page: Page) -> None:
+    """03 BS-01, 01 TR-04: what is written in the composer stays."""
     talk(page)
     page.get_by_role("button", name="Undo", exact=True).click()
     expect(mine(page)).to_have_count(2)
+    expect(message(page)).to_have_value("Turn 3")
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(mine(page)).to_have_count(1)
     expect(message(page)).to_have_value("Turn 3")
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from sessions_app.core.branch_summary import left_behind, plan_branch_summary, token_budget
+from sessions_app.core.cut_points import is_cut_point, starts_span
 from sessions_app.core.entries import Entry
+from sessions_app.core.projection import project
+from sessions_app.core.transcript import BRANCH_PREFIX, BRANCH_SUFFIX, user_text_of
 from tests.builders import answer, call, message_entry, path, tree
 
 PLACE = "2030-01-01T08:00:00.000Z"
@@ -116,3 +119,15 @@ def test_files_come_from_all_summaries_but_only_from_visited_calls() -> None:
     assert [item.entry_id for item in plan.items] == ["x2"]
     lists = plan.file_operations.lists()
     assert (lists.read_files, lists.modified_files) == (["far"], ["broke it"])
+
+
+def test_the_model_reads_a_branch_summary_as_the_users_words_and_a_cut_may_be_there() -> None:
+    """03 BS-21."""
+    (item,) = project(path("bs:5")).entries
+    (message,) = item.messages
+    assert message["role"] == "branchSummary"
+    assert user_text_of(message) == f"{BRANCH_PREFIX}{message['summary']}{BRANCH_SUFFIX}"
+    assert BRANCH_PREFIX.endswith("<summary>\n")
+    assert BRANCH_SUFFIX == "</summary>"
+    assert is_cut_point(item)
+    assert starts_span(item)
