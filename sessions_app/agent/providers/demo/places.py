@@ -135,7 +135,12 @@ def phrases(text: str, paths: list[str]) -> list[Phrase]:
             window = words[at : at + length]
             said = [re.sub(r"'s$", "", w.group().lower()) for w in window]
             start, end = window[0].start(), window[-1].end()
-            if any(f.start < end and start < f.end for f in found) or any(w in _NOT_IN_PHRASES for w in said):
+            if any(f.start < end and start < f.end for f in found) or any(
+                w in _NOT_IN_PHRASES
+                for w in said
+                # The about page is called so.
+                if not (w == "about" and length == 2 and singular(said[1]) in {"page", "file"})
+            ):
                 continue
             if re.search(r"[^\w' -]", text[start:end]) or (at == 0 and said[0] in VERBS):
                 continue

@@ -89,7 +89,7 @@ RULES: tuple[Rule, ...] = (
 )
 #: These take no free argument: a request with other matters in it means something else.
 _NARROW = {
-    git.log, git.status, git.difference, git.branches, git.authors, git.how_many_commits, git.most_changed, git.tags,
+    counting.about_machine, git.log, git.status, git.difference, git.branches, git.authors, git.how_many_commits, git.most_changed, git.tags,
     overview.summarise_folder, overview.list_dependencies, overview.show_license, counting.count_lines, counting.largest,
     counting.disk_usage, counting.duplicate_names, counting.about_machine, searching.by_date, searching.empty_ones, searching.find_topic,
     searching.find_marks, running.run_tests, running.run_main, running.lint, running.check_syntax, looking.show_tree, talking.tell_time, talking.no_eyes,
@@ -473,7 +473,7 @@ TAKES_SEVERAL = {
 }  # fmt: skip
 _NO_WORDS = {
     looking.explain, looking.show_file, looking.list_folder, looking.explain_named, looking.explain_module, overview.summarise_folder, keeping.delete, keeping.pack, counting.count_in_file,
-    tables.check_json, tables.csv_overview, looking.show_tree,
+    tables.check_json, tables.csv_overview, tables.compare, looking.show_tree,
 }  # fmt: skip
 #: Jobs that only say what they cannot do.
 REFUSALS = {not_recognised, talking.cannot, talking.cannot_write, talking.no_eyes}

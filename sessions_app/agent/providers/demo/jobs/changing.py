@@ -115,6 +115,11 @@ def add_text(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
             groups.get("what") or "",
             flags=re.I,
         )
+        if re.search(r"‹q\d+›", given) and re.search(r"[^\W\d_]{3,}", re.sub(r"‹\w+›", " ", given)):
+            # "A footer “…”" says what the quoted words shall become; they alone are not it.
+            raise CannotDo(
+                f'Not done: “{clip(ask.plain(given), 80)}” is more than a line of text. Give the whole line in quotes: `add the line "…" to {path}`.'
+            )
         given = ask.plain(given).strip().replace("\\n", "\n")
     literal = (
         bool(ask.blocks)

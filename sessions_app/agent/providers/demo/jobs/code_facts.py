@@ -256,9 +256,47 @@ def all_imports(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
     )
 
 
+def own_version(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
+    """The version the project says it has."""
+    hits = yield from moves.search(
+        desk, r"^\s*\"?(version|__version__)\"?\s*[:=]", "Where does the version stand?", limit=40
+    )
+    named = [
+        h
+        for h in hits
+        if re.search(
+            r"(?:pyproject\.toml|package\.json|setup\.(?:cfg|py)|Cargo\.toml|__init__\.py|version\.\w+|composer\.json)$",
+            h.path,
+        )
+    ]
+    if not named:
+        raise CannotDo("Not found: no manifest of this folder states a version.")
+    lines = [f"{link(h.path, h.line)}: {code(h.text.strip().rstrip(','))}" for h in named[:6]]
+    said = re.search(r"\d+(?:\.\d+)+[\w.-]*", named[0].text)
+    return f"Version **{said.group() if said else named[0].text.strip()}**:\n\n{bullets(lines)}"
+
+
+def longest_in_file(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
+    """The longest or shortest word or line of a file."""
+    text = yield from moves.reach(desk, desk.file_of(ask))
+    words = match.group("what").lower().startswith("word")
+    items = (
+        re.findall(r"[^\W_][\w'-]*", text.text) if words else [line for line in text.lines if line.strip()]
+    )
+    if not items:
+        return f"{link(text.path)} has none."
+    longest = match.group("how").lower() == "longest"
+    edge = (max if longest else min)(map(len, items))
+    found = list(dict.fromkeys(item for item in items if len(item) == edge))
+    part = "" if text.whole else " in the part one read shows"
+    return f"The {match.group('how').lower()} {match.group('what').lower()} of {link(text.path)}{part} has {count(edge, 'character')}: {', '.join(code(f[:200]) for f in found[:5])}."
+
+
 _ASK = r"(?:which|what|list|show(?: me)?|find|are there|is there|do (?:we|i) have|tell me which|give me|check(?: which)?)"
 
 RULES: list[Rule] = [
+    rule(r"(?:what|which)(?:'s| is)?(?: the)?(?: current)? version(?: number)?(?: (?:is|has|of|do|does|we|on|at|this|the|our|my|it|project|package|app|application|library|tool|site|have|are))*$", own_version, lambda ask: ask.has(r"\b(?:project|package|app|application|library|tool|it|this|our)\b")),
+    rule(r"(?:what(?:'s| is| are)?|which|find|show(?: me)?|print|tell me)\b(?: is)?(?: the)? (?P<how>longest|shortest) (?P<what>words?|lines?)\b.*(?:‹p\d+›|\bit\b).*", longest_in_file),
     rule(rf"{_ASK}\b.*\b(?:unused|never (?:called|used)|not (?:called|used|needed)|dead|uncalled)\b.*\b(?:functions?|methods?|class(?:es)?|code|javascript|js|python)\b.*|{_ASK}\b.*\b(?:functions?|methods?|class(?:es)?|code|javascript|js|python)\b.*\b(?:unused|never (?:called|used)|not (?:called|used|needed)|isn't (?:called|used)|aren't (?:called|used)|nobody (?:calls|uses))\b.*", unused, lambda ask: not ask.has(r"\bimports?\b|\bvariables?\b")),
     rule(r"(?:list|show(?: me)?|what(?: are)?|which|give me|find)\b(?: all| the| every| are)* (?:imports?|imported (?:modules?|packages?|libraries)|modules (?:are )?(?:imported|used))(?: (?:in|of|from|used|are|by|there|here|this|the|all|every|project|code|files?|python|‹p\d+›))*$", all_imports, lambda ask: not ask.has(r"\bunused\b") and len(ask.paths) != 1),
     rule(rf"{_ASK}\b.*\b(?:functions?|methods?|class(?:es)?|modules?|code|things|definitions)\b.*\b(?:without|no|not|missing|lack\w*|undocumented|don't|doesn't)\b.*\b(?:doc ?strings?|document\w*|comments?)\b.*|{_ASK}\b.*\bundocumented\b.*", undocumented),

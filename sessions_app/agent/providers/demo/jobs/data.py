@@ -175,7 +175,7 @@ def _assumed(ask: Ask, reading: Reading, today: date | None) -> tuple[Reading, s
         return None
     word = reading.unknown[0]
     subject = re.match(
-        rf"(?:which|what|how many|list|show(?: me)?|find|give me|count|who is|who are|the)\b(?: (?:is|are|of|all|the|only|just|every|our|my|number))*(?: [\w-]+(?:est|t))? {re.escape(word)}\b",
+        rf"(?:which|what|how many|list|show(?: me)?|find|give me|count|who is|who are|the)\b(?: (?:is|are|of|all|the|only|just|every|our|my|number))*(?: [\w-]+){{0,2}}? {re.escape(word)}\b",
         ask.text,
         re.I,
     )

@@ -18,7 +18,7 @@ _KINDS: tuple[tuple[str, str, str, str], ...] = (
     (r"urls?|web ?addresses|(?:web ?|hyper)?links|websites", r"https?://", r"https?://[^\s)>\]\"'<]+[^\s)>\]\"'<.,;:]", "web address"),
     (r"dates?", r"[0-9]{4}-[0-9]{2}|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}|January|February|March|April|May|June|July|August|September|October|November|December",
      rf"\b\d{{4}}-\d{{2}}(?:-\d{{2}})?\b|\b\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}\b|\b(?:\d{{1,2}}\.? )?(?:{_MONTH})(?: \d{{1,2}}(?!\d))?(?:,? \d{{4}})?\b", "date"),
-    (r"(?:tele)?phone numbers?|phones|telephone numbers?", r"[+(]?[0-9][0-9 ()/-]{5,}", r"(?<![\w.-])(?:\+\d{1,3}[ -]?)?\(?\d{2,5}\)?[ /-]?\d{3,}(?:[ -]?\d{2,})*(?![\w-])", "phone number"),
+    (r"(?:tele)?phone numbers?|phones|telephone numbers?", r"[+(]?[0-9][0-9 ()/-]{5,}", r"(?<![\w.#-])(?:\+\d{1,3}[ -]?)?\(?\d{2,5}\)?[ /-]\d{3,}(?:[ -]?\d{2,})*(?![\w-])|(?<![\w.#-])(?:\+|0)\d{7,}(?![\w-])", "phone number"),
     (r"hashtags?|tags", r"#[A-Za-z]", r"(?<![\w&#])#[A-Za-z]\w+", "tag"),
     (r"prices?|amounts?(?: of money)?", r"[€$£]|EUR|USD", r"(?:[€$£] ?\d[\d.,]*\d|\d[\d.,]* ?(?:[€$£]|EUR|USD))", "price"),
     (r"quotes?|quotations?|dialogues?", r"[\"“„]", r"[\"“„][^\"“”„\n]{3,}[\"”“]", "quotation"),

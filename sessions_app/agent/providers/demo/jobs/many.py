@@ -9,7 +9,7 @@ from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
 from sessions_app.agent.providers.demo.jobs.changing import put_lines
 from sessions_app.agent.providers.demo.outlines import outline
 from sessions_app.agent.providers.demo.phrases import Ask, P, Q
-from sessions_app.agent.providers.demo.places import folders_called, matching
+from sessions_app.agent.providers.demo.places import by_measure, folders_called, matching
 from sessions_app.agent.providers.demo.script import CannotDo, Script
 from sessions_app.agent.providers.demo.sheets.words import singular
 from sessions_app.agent.providers.demo.words import EXTENSIONS
@@ -184,7 +184,18 @@ def show_section(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     return f"Under “{title}” in {link(text.path, line)}:\n\n{body or '(nothing)'}"
 
 
+def newest_files(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
+    """Files by the time of their last change."""
+    every = yield from moves.every_path(desk, "Looking which files there are.")
+    files = [p for p in every if not p.endswith("/")]
+    if not files:
+        return "There are no files in this folder."
+    ordered = yield from by_measure(desk, files, "newest")
+    return f"The file changed last is {link(ordered[0])}. The newest ones:\n\n{bullets(link(p) for p in ordered[:10])}"
+
+
 RULES: list[Rule] = [
+    rule(r"(?:which|what) files? (?:was|were|has been|have been|did \w+|got) (?:\w+ )?(?:changed|modified|edited|touched|updated|saved|written)(?: (?:last|most recently|lately|recently|the latest))+$|(?:which|what) (?:is|are|was|were) the (?:last|latest|most recently) (?:changed|modified|edited|touched|updated) files?$", newest_files),
     rule(rf"(?:combine|merge|join|concatenate|put together|glue)\b (?:together )?(?:all |the |my |these |those |both )*(?P<group>[^‹]*?|{P}(?:,? and {P}|, {P})*)(?: files?)?(?: together)? (?:in|into|to|as)\b(?: (?:one|a|an|the|single|new|big|file|document|called|named))* {P}$", combine),
     rule(r"(?:fix|update|mend|correct|adjust|repair|change) (?:all |the |every |any |its |their )*(?:links?|references?|imports?|mentions?|paths?)(?: (?:to|of|in) (?:it|them|that|the file|other files|the other files|all files|everywhere))*$", mend_references),
     rule(rf"(?:what(?:'s| is| are| were)?|list|show(?: me)?|read|give me|tell me|which)\b(?: are| is)?(?: the| my| our| all)* (?P<heading>(?!(?:file|contents?|content|text|lines?|word|words|functions?|columns?|title|titles|headings?|first|last|difference|size|version)\b)[a-z][a-z -]{{2,40}}?) (?:section |part )?(?:in|of|from|on) (?:the |my |our )?{P}$", show_section, lambda ask: len(ask.paths) == 1 and ask.paths[0].lower().endswith((".md", ".rst"))),

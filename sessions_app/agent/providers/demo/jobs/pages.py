@@ -127,7 +127,13 @@ def _style_place(desk: Desk, ask: Ask, part: str, what: str) -> Move[tuple[FileT
 def change_style(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     """One property of one part of the page, set in the style sheet that has it."""
     groups = match.groupdict()
-    part = groups.get("part") or groups.get("part2") or ""
+    part = (
+        groups.get("part")
+        or groups.get("part2")
+        or ("page" if re.match(r"background|font", groups.get("what") or "", re.I) else "")
+    )
+    if not part:
+        raise CannotDo("Not changed: of which part of the page? For example: `make the headings green`.")
     text, number, found = yield from _style_place(
         desk, ask, part, groups.get("what") or groups.get("what2") or part
     )
@@ -328,10 +334,38 @@ def add_meta(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     return f"{'Changed' if old is not None else 'Added'} {code(tag)} in {link(text.path)}."
 
 
+def add_footer(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
+    """A footer at the end of the body of one page or of every page; pages that have one stay as they are."""
+    every = yield from moves.every_path(desk, "Looking for pages.")
+    files = [p for p in ask.paths if ending(p) in {"html", "htm"}] or [
+        p for p in every if ending(p) in {"html", "htm"}
+    ]
+    done, left = [], []
+    for path in files[:_MOST_FILES]:
+        text = yield from moves.full(desk, path)
+        closing = next((n for n, line in enumerate(text.lines) if "</body>" in line.lower()), None)
+        if closing is None or re.search(r"<footer\b", text.text, re.I):
+            left.append(text.path)
+            continue
+        lines = list(text.lines)
+        lines.insert(closing, f"  <footer>{escape(ask.quotes[0])}</footer>")
+        yield from put_lines(desk, text, lines)
+        done.append(text.path)
+    kept = (
+        f"\n\nLeft as they are (a footer is there, or no {code('</body>')}): {', '.join(link(p) for p in left)}."
+        if left
+        else ""
+    )
+    if not done:
+        raise CannotDo(f"Not done: no page here can take a footer.{kept}")
+    return f"Added {code(f'<footer>{escape(ask.quotes[0])}</footer>')} to {count(len(done), 'page')}:\n\n{bullets(link(p) for p in done)}{kept}"
+
+
 _PART = r"(?P<part>headings?|headlines?|titles?|text|font|page|body|background|links?|buttons?|paragraphs?|footer|header|menu|navigation|tables?|lists?|h[1-6])"
 _WHAT = r"(?P<what>(?:background |text |font )?(?:colou?rs?|size|family)|margin|padding|width|border|background|font)"
 
 RULES: list[Rule] = [
+    rule(rf"(?:add|put|insert|create)\b (?:an? |the |new )*(?:footer|foot line)\b.*{Q}.*|(?:add|put|insert) {Q} (?:in|into|as) (?:an? |the )?footer\b.*", add_footer, lambda ask: len(ask.quotes) == 1 and (any(ending(p) in {"html", "htm"} for p in ask.paths) or ask.has(r"\bpages?\b"))),
     rule(r"(?:find|list|show(?: me)?|which|what|are there|check)\b.*\b(?:images?|pictures?|imgs?)\b.*\b(?:without|no|missing|lack\w*|don't|doesn't|not)\b.*\b(?:alt|description|text)\w*\b.*|.*\bmissing alt\b.*", images_without_text),
     rule(rf"(?:add|put|insert|create|make)\b (?:an? |the |another |new )*link (?:to|for) (?:the )?(?P<target>{P}|{Q})(?: (?:called|named|with the text|saying) {Q})? (?:in|into|to|on|at the (?:end|bottom) of) (?:the )?(?P<page>{P})(?: (?:called|named|with the text|saying) {Q})?$", add_link),
     rule(rf"(?:add|put|insert|set|create|change)\b (?:an? |the |new )*(?:meta )?(?P<name>description|author|keywords|viewport|robots)(?: meta)?(?: tag)?\b.*(?:{P}|\bit\b).*{Q}.*", add_meta, lambda ask: ask.has(r"\bmeta\b|\btag\b") and any(ending(p) == "html" for p in ask.paths)),

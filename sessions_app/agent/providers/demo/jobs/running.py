@@ -425,6 +425,6 @@ RULES: list[Rule] = [
     rule(rf"(?:run|execute|exec|invoke|launch|try) (?P<command>(?:{_FIRST})(?![\w-]*›)(?:\s.*)?)$", run_given),
     rule(rf"(?:run|execute|exec|invoke|launch|start|try(?: out)?|test|rerun|re-run|call|use)\b (?:me )?(?:the |this |that |my |our |new |generated |created )*(?:file |script |program |code |python |it with |module |it |with )*(?:called |named )?(?:{P}|\bit\b|that|this|the (?:script|file|program|code)|script|program|code|file|them)?(?: (?:with|on|using|again|please|in|now|for|to see|and see|from|once|to check|through|via)\b.*)?$", run_file),
     rule(r"\$ ?(?P<command>.+)$", run_given),
-    rule(rf"(?P<command>(?:{_RAW})(?: (?!me\b|the\b|all\b|for\b|an?\b|it\b|my\b|some\b|new\b|this\b|every\b|sure\b).*)?)$", run_given),
+    rule(rf"(?!export (?!\w+=))(?P<command>(?:{_RAW})(?: (?!me\b|the\b|all\b|for\b|an?\b|it\b|my\b|some\b|new\b|this\b|every\b|sure\b).*)?)$", run_given),
     rule(r"(?!make (?:an?|the|my|it|all|me|some|new|this|every|sure)\b)(?P<command>(?:node|python|python3|make|go|cp|mv|rm|echo|head|tail|tree|date|which|file|diff|sort|touch|env|id|cal|find(?= [./-])|grep(?= -)|rg(?= -)) (?:-{1,2}\w.*|‹[pq]\d+›(?: ‹[pq]\d+›)*|\S+ ‹[pq]\d+›.*|\. .*))$", run_given),
 ]  # fmt: skip

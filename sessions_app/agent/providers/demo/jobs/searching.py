@@ -421,7 +421,7 @@ EARLY_RULES: list[Rule] = [
 RULES: list[Rule] = [
     rule(r"(?!(?:add|insert|write|create|append|remove|delete|resolve|fix|do|replace|build|make|implement)\b).*\b(?:todo|fixme|xxx|hack)s?\b(?! (?:list|app|cli|program|script|application|manager)).*", find_marks),
     rule(rf"(?!.*\b(?:functions|methods|classes)\b.*(?:\b(?:unused|longest|named|called|that|with)\b|‹p))(?:{_FIND}|where|what|which|are there|is there|do(?:es)? .*|any|how many|count)\b(?: me| for| out)?.*?\b(?:{TOPIC_WORDS})\b(?!.*\b(?:of the machine|is set|this machine|open on)\b).*", find_topic),
-    rule(r"(?:.*\b)?(?:find|show|list|what|which|are there|any|get|delete)\b.*\bempty (?:files?|folders?|director(?:y|ies))\b.*|empty files", empty_ones),
+    rule(r"(?:.*\b)?(?:find|show|list|what|which|are there|any|get|delete)\b.*\bempty (?:files?|folders?|director(?:y|ies))\b.*|empty files|(?:which|what|is any|are any|are there|is there any|any)(?: of the)? (?:files?|folders?) (?:that )?(?:is|are)? ?(?:completely )?empty(?: here)?", empty_ones),
     rule(rf"(?:{_FIND}|what|which|when|sort)\b(?!.*\b(?:commit|branch|line|word|git|version|python)\b)(?!.*\bfunction).*\b{_TIME}\b(?:(?!‹[pq]).)*\b(?:files?|items?|today|yesterday|week|days?|ones?|things?|modified|changed|documents?|in (?:this|the) (?:folder|project))\b.*", by_date),
     rule(rf"(?:{_FIND}|what|which|sort)\b(?!.*\b(?:commit|branch|line|word|git|version)\b).*\bfiles?\b.*\b(?:{_TIME}|by (?:date|time|age)|since|within)\b.*", by_date),
     rule(r"(?:newest|oldest|latest|most recent(?:ly changed)?|recently (?:changed|modified)) (?:\d+ )?files?.*", by_date),

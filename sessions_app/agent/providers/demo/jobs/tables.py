@@ -321,6 +321,8 @@ def compare(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
         raise CannotDo("Compare which two files? For example: `compare old.txt and new.txt`.")
     one = yield from moves.there(desk, names[0])
     two = yield from moves.there(desk, names[1])
+    if one == two:
+        raise CannotDo(f"Compare {link(one)} with which other file?")
     outcome = yield from moves.shell(
         desk,
         f"diff -u {moves.quoted(one)} {moves.quoted(two)} || [ $? -eq 1 ]",

@@ -19,6 +19,7 @@ from sessions_app.agent.providers.demo.sheets.words import (
     MONEY_WORDS,
     OPPOSITES,
     PEOPLE,
+    SAME,
     alike,
     degree,
     singular,
@@ -330,6 +331,9 @@ def _word(sheet: Sheet, found: Marked, said: str, before: str) -> str:
     if _noun(sheet, said) or (singular(said) in PEOPLE and not sheet.joined and sheet.persons() is not None):
         found.nouns += 1
         return "‹t0›"
+    same = _column_for(sheet, SAME[said]) if said in SAME else None
+    if same is not None and sheet.columns[same].kind == "truth":
+        return _column(found, same)
     bare = re.sub(r"^(?:un|non|not|in)-?", "", said)
     opposite = _column_for(sheet, bare) if bare != said and len(bare) > 3 else None
     if opposite is None and said in OPPOSITES:

@@ -30,10 +30,21 @@ class Ordering(Grammar):
         if self.take(r"\b(?:alphabetical(?:ly| order)?|by (?:the )?alphabet)\b") and self.query.order is None:
             self.query.order = self.sheet.title()
             self.measured = True
-        newest = self.take(r"\b(?:chronologically|by date)\b") if self.query.order is None else None
-        if newest:
+        if self.role("time", None) is not None and self.take(r"\b(?:chronologically|by date)\b"):
             self.query.order = self.role("time", None)
             self.measured = True
+
+    def _orders(self, number: int) -> bool:
+        """Whether rows go by a column rather than into groups of it: numbers and days that hardly repeat, and nothing to compute."""
+        column = self.sheet.columns[number]
+        computes = re.search(
+            r"\b(?:how many|number of|count|total|sum|average|mean|median|grouped?)\b", self.found.text
+        )
+        return (
+            column.kind in {"number", "date"}
+            and computes is None
+            and 2 * len(set(column.cells)) > len(column.cells)
+        )
 
     def _first(self) -> None:
         """ "cheapest first": an order by what the adjective speaks of, when none is named."""
@@ -141,7 +152,11 @@ class Ordering(Grammar):
         period = r"(month|year|week|day|weekday|monat|jahr|tag)s?"
         for_each = r"\b(?:per|by|for each|of each|for every|in each|on each|each|every|grouped by|group by|group(?:ed)? (?:them )?by|pro|je|across|split by|broken down by|for all the) (?:the |of the |individual |single )?(?:different )?"
         found = self.take(for_each + f"({K})")
-        if (found and self.sheet.columns[self.column(found.group(1))].kind != "number") or found:
+        if found and "by " in found.group() and self._orders(self.column(found.group(1))):
+            # "The characters by age" are in its order: every age is another one.
+            self.query.order = self.column(found.group(1))
+            self.measured = True
+        elif found:
             self.query.group = self.column(found.group(1))
         elif (
             (found := self.take(for_each + period + r"\b"))

@@ -47,6 +47,17 @@ OPPOSITES: dict[str, str] = {
     "incomplete": "complete", "private": "public", "failed": "passed", "unread": "read", "vegetarian": "meat",
 }  # fmt: skip
 
+#: Other words for a heading of yes and no.
+SAME: dict[str, str] = {
+    "living": "alive",
+    "working": "active",
+    "finished": "done",
+    "completed": "done",
+    "settled": "paid",
+    "sent": "shipped",
+    "delivered": "shipped",
+}
+
 #: Verbs and other words by which people speak of money without naming a column.
 MONEY_WORDS = word_set("spend spent spending cost costs costing pay pays paid earn earned earning earnings money worth revenue price prices priced turnover expense expenses ausgegeben dépensé gastado income takings charged charge charges sales euros euro dollars bill")  # fmt: skip
 #: Verbs that only say that a row came about; they go with a date.
@@ -63,7 +74,7 @@ FILLING = word_set("""
     column columns field fields one ones all every everyone everybody anyone anybody someone each any some both people person persons folks guys those these just only
     also as from into can could would should will shall want need like know look up out so far yet still currently now right altogether overall total whole
     complete entire full exactly actually really maybe me. let lets us let's filter select return calculate compute work answer question details detail info
-    information say says said if belong belongs belonging live lives living lived based stand stands standing set marked listed found exist exists
+    information say says said if belong belongs belonging live lives lived based stand stands standing set marked listed found exist exists
     contain contains containing includes include including via per if then when where result results number figure figures many much amount kind kinds type types
     sort sorts different various respective corresponding associated matching match go goes going got gets take takes our please thanks thank you
     sorted order ordered grouped group ranking rank ranked them it's there's i'd i'm they're don't current time pretty quick quickly
