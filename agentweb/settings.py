@@ -177,6 +177,8 @@ TOOL_ROOTS = [Path(p).expanduser().resolve() for p in env_list("AGENTWEB_TOOL_RO
 # Names of environment variables that tools get in addition to the built-in list. Never keys.
 TOOL_ENVIRONMENT = env_list("AGENTWEB_TOOL_ENVIRONMENT")
 # The shell of commands; empty: bash, or what there is. And a line that every command begins with.
+# Calls of one answer wait for one another instead of running side by side.
+TOOLS_ONE_BY_ONE = env_bool("AGENTWEB_TOOLS_ONE_BY_ONE")
 TOOL_SHELL = env("AGENTWEB_TOOL_SHELL")
 TOOL_COMMAND_PREFIX = env("AGENTWEB_TOOL_COMMAND_PREFIX")
 # Seconds after which any command is ended, whatever the model asked.
@@ -223,6 +225,8 @@ BRANCH_SUMMARY = {
     "reserveTokens": env_int("AGENTWEB_BRANCH_SUMMARY_RESERVE_TOKENS", 16384),
     "skipPrompt": not env_bool("AGENTWEB_BRANCH_SUMMARY_ASK", True),
 }
+# How long providers may keep a prompt in their cache: none, short (minutes) or long (an hour).
+CACHE_RETENTION = env_choice("AGENTWEB_CACHE_RETENTION", "short", ("none", "short", "long"))
 # A passing fault of the provider is tried again so often, after base, 2·base, 4·base … milliseconds.
 RETRY_ENABLED = env_bool("AGENTWEB_RETRY_ENABLED", True)
 RETRY_MAX = env_int("AGENTWEB_RETRY_MAX", 3)

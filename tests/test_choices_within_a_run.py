@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from sessions_app.agent.models_catalogue import describe_model
+from sessions_app.agent.providers.anthropic_request import build_body
 from sessions_app.models import Session
 from sessions_app.services import runs, sessions
 from tests.staging import Stage, assistant, stage, user, words
@@ -51,3 +53,19 @@ def test_another_model_answers_from_the_next_request_and_its_window_counts(
     assert [request.model for request in stage.requests] == ["scripted", "small"]
     kinds = stage.kinds()
     assert kinds[kinds.index("toolResult") :] == ["toolResult", "compaction", "assistant"]
+
+
+def test_the_operator_says_how_long_prompts_are_cached_and_whether_tools_wait_for_one_another(
+    stage: Stage, settings: Any
+) -> None:
+    """04 §9.2, TX-01."""
+    settings.CACHE_RETENTION, settings.TOOLS_ONE_BY_ONE = "long", True
+    stage.prompt("Go.", [{"call": "ls", "arguments": {}}, {"call": "ls", "arguments": {}}], [{"text": "ok"}])
+    assert [request.options for request in stage.requests] == [{"cacheRetention": "long"}] * 2
+    marks = [
+        build_body(request, describe_model("anthropic", "m"))["system"][-1]["cache_control"]
+        for request in stage.requests
+    ]
+    assert marks == [{"type": "ephemeral", "ttl": "1h"}] * 2
+    told = [event["type"] for event in stage.told("tool_execution_start", "tool_execution_end")]
+    assert told == ["tool_execution_start", "tool_execution_end"] * 2

@@ -174,6 +174,8 @@ class PromptRun:
             prepare_turn=self._prepare_turn,
             permit=lambda position, tool: self._permissions.permit(self.session.tool_preset, position, tool),
             open_answer=open_answer,
+            sequential_tools=settings.TOOLS_ONE_BY_ONE,
+            options=request_options(),
             **self._loop_parts,
         )
         for event in loop:
@@ -209,7 +211,7 @@ class PromptRun:
         tools = self._use_tools()
         self._loop_parts |= {"provider": provider, "model": model, "tools": tools}
         self._record_system_prompt()
-        return TurnSettings(provider, model, tools, self.session.thinking_level)
+        return TurnSettings(provider, model, tools, self.session.thinking_level, request_options())
 
     def _opening_words(self) -> list[Json]:
         """A queued follow-up where nothing else waits for an answer; steering is asked for by the loop itself."""
@@ -353,6 +355,11 @@ class PromptRun:
             for tool in tools
         ]
         return tools
+
+
+def request_options() -> Json:
+    """What every request of an answer says beside its content: how long its prompt may stay in the cache (04 §9)."""
+    return {"cacheRetention": settings.CACHE_RETENTION}
 
 
 def _milliseconds() -> int:
