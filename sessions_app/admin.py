@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
 
+from sessions_app.admin_reviews import CompactionReviewAdmin
 from sessions_app.models import Blob, Entry, Membership, ProviderKey, QueuedMessage, Run, Session, Workspace
 
 if TYPE_CHECKING:
@@ -94,3 +95,6 @@ class ProviderKeyAdmin(ReadOnly):
 
     def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
         return ModelAdmin.has_delete_permission(self, request, obj)
+
+
+__all__ = ["CompactionReviewAdmin"]

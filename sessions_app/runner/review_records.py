@@ -98,7 +98,6 @@ def record_imported(session: Session) -> None:
 def record_entry(entry: Entry, *, reason: str) -> CompactionReview:
     """The review of a summary nobody has an attempt of: what the entry tells."""
     record = entry.record
-    before = number_of(record.get("tokensBefore"))
     usage = record.get("usage") if isinstance(record.get("usage"), dict) else None
     review, made = CompactionReview.objects.get_or_create(
         entry=entry,
@@ -111,7 +110,6 @@ def record_entry(entry: Entry, *, reason: str) -> CompactionReview:
             ),
             "reason": reason,
             "outcome": Outcome.COMPACTED,
-            "tokens_before": int(before) if before is not None and before >= 0 else None,
             "cost": cost_of_usage(json.dumps(usage) if usage else ""),
             "created_at": entry.created_at,
         },

@@ -29,6 +29,7 @@ from sessions_app.review.report import (
 )
 from sessions_app.review.sources import Source, sources_of
 from sessions_app.review.things import Thing
+from sessions_app.runner import progress_guard
 from sessions_app.runner.review_records import ask_for_report, enqueue_report
 from sessions_app.transactions import write_transaction
 
@@ -90,11 +91,22 @@ def show_figures(review: CompactionReview, version: SummaryVersion, report: Repo
             "unsupported": len(report.unsupported),
             "risk": risk_of(report),
         }
+    before, after = _sizes(review, report)
     if review.tokens_before is None:
-        figures["tokens_before"] = report.structure.range_tokens
+        figures["tokens_before"] = before
     if review.tokens_after is None:
-        figures["tokens_after"] = report.structure.summary_tokens
+        figures["tokens_after"] = after
     CompactionReview.objects.filter(pk=review.pk).update(**figures)
+
+
+def _sizes(review: CompactionReview, report: Report) -> tuple[int, int]:
+    """The context before and after, where no attempt has measured it; of a branch, its messages and its summary."""
+    entry = review.entry
+    if entry is None or entry.kind != Kind.COMPACTION or entry.parent is None:
+        return report.structure.range_tokens, report.structure.summary_tokens
+    before = entry_log.load_context(review.session, leaf=entry.parent)
+    after = entry_log.load_context(review.session, leaf=entry)
+    return progress_guard.measure(before), progress_guard.measure(after)
 
 
 def weights() -> Mapping[str, float]:
