@@ -396,3 +396,14 @@ def test_a_part_of_the_context_can_be_seen_however_small_it_is(append: Append, s
     assert meter.tokens == 25
     assert part.width >= context_meter.NARROWEST > part.tokens / meter.window * context_meter.WIDTH
     assert meter.free == meter.window - 25
+
+
+def test_the_lines_that_say_what_failed_stand_out_in_the_output_of_a_failed_command(
+    append: Append, alice: User
+) -> None:
+    told = "..F\n>   assert a == b\nE   AssertionError: 1 != <2>\nFAILED tests/a.py\n1 failed\n"
+    failed = append(result("bash", told, failed=True, details={"exitCode": 1}))
+    html = fragments.render_entry(failed, user=alice)
+    assert '<span class="bad">E   AssertionError: 1 != &lt;2&gt;\nFAILED tests/a.py\n</span>1 failed' in html
+    worked = append(result("bash", told, "c2"))
+    assert 'class="bad"' not in fragments.render_entry(worked, user=alice)

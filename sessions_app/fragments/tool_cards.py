@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 from sessions_app.core.messages import blocks_of, number_of, text_of
 from sessions_app.fragments import wording
-from sessions_app.fragments.diffs import Diff, parse_patch
+from sessions_app.fragments.diffs import Diff, Piece, parse_patch
 from sessions_app.fragments.plain_text import MAX_SCANNED, Excerpt, excerpt, one_line, visible
 
 Json = dict[str, Any]
 
+# As test runners, compilers and interpreters begin such lines.
+_SAYS_WHAT_FAILED = re.compile(
+    r"E {2,}|FAILED\b|ERROR\b|FAIL:|--- FAIL|panic:|(?:[\w./-]{1,200}:\d+:(?:\d+:)? )?(?:fatal )?[Ee]rror\b|[\w.]{1,80}(?:Error|Exception):"
+)
 _EXIT_CODE = re.compile(r"exited with code (\d{1,6})")
 
 OUTPUT_LINES = 16
@@ -90,6 +95,16 @@ class Card:
     is_open: bool = False
     more: bool = False
     since: str = ""
+
+    @property
+    def output_pieces(self) -> tuple[Piece, ...]:
+        """The output; of a failed command the lines that say what went wrong are marked."""
+        text = self.output.text if self.output else ""
+        if self.state != "failed" or self.name not in _TAIL_TOOLS:
+            return (Piece(text),)
+        lines = text.splitlines(keepends=True)
+        stretches = groupby(lines, lambda line: _SAYS_WHAT_FAILED.match(line) is not None)
+        return tuple(Piece("".join(stretch), marked) for marked, stretch in stretches)
 
     @property
     def title(self) -> str:
