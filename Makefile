@@ -65,9 +65,8 @@ fix: setup ## repair what lint and format can repair
 soak: setup ## many sessions under faults, long forms of properties (ARGS="--seed 123 --runs 1": one again)
 	$(BIN)/python -m bench.soak $(ARGS)
 
-bench: setup ## time and memory of the paths that matter
-	$(BIN)/python -m bench.live $(ARGS)
-	$(BIN)/python -m bench.streaming $(ARGS)
+bench: setup ## time and memory of the paths that matter, into bench/RESULTS.md (BENCH_TREES, PI_DIR: CONTRIBUTING)
+	$(BIN)/python -m bench $(ARGS)
 	$(BIN)/python -m bench.pages
 
 providers-check: setup ## jobs against LiteLLM's proxy, a server that is not ours (installs it into .data)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 from agentweb.addresses import address
 from agentweb.data_directory import chosen_directory, make_ready, running_server
@@ -72,14 +74,14 @@ def import_files(files: list[str], folder: str, tell: Callable[[str], None]) -> 
     try:
         workspace = added_workspace(user, folder)
         for name in files:
-            text = session_file(Path(name))
-            session = sessions.import_session_text(
-                workspace=workspace,
-                owner=user,
-                text=text,
-                name=Path(name).stem,
-                progress=partial(_tell_progress, tell, name),
-            )
+            with session_file(Path(name)) as file:
+                session = sessions.import_session_text(
+                    workspace=workspace,
+                    owner=user,
+                    text=file,
+                    name=Path(name).stem,
+                    progress=partial(_tell_progress, tell, name),
+                )
             yield f"{name}: session {session.key}"
     except ServiceError as error:
         raise Problem(str(error), error.remedy, code=USAGE) from error
@@ -121,17 +123,23 @@ def _tell_progress(tell: Callable[[str], None], name: str, done: int, of: int) -
     tell(f"{name}: {done:,} of {of:,} entries")
 
 
-def session_file(path: Path) -> bytes:
-    content = path.read_bytes()
-    try:
-        content.decode()
-    except UnicodeDecodeError as error:
-        raise Problem(
-            f"{path} is not a session file: it is no UTF-8 text (at byte {error.start + 1}).",
-            "Session files are lines of JSON; name one of those.",
-            code=USAGE,
-        ) from error
-    return content
+@contextmanager
+def session_file(path: Path) -> Iterator[BinaryIO]:
+    """The open file, once all of it has been found to be text."""
+    with path.open("rb") as file:
+        begin = 0
+        for line in file:
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                raise Problem(
+                    f"{path} is not a session file: it is no UTF-8 text (at byte {begin + error.start + 1}).",
+                    "Session files are lines of JSON; name one of those.",
+                    code=USAGE,
+                ) from error
+            begin += len(line)
+        file.seek(0)
+        yield file
 
 
 def export_session(beginning: str, *, as_page: bool = False) -> bytes:

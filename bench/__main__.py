@@ -1,6 +1,6 @@
 """`make bench`: measures everything several times and writes bench/RESULTS.md.
 
-The subjects can be measured alone: bench.streaming, bench.memory, bench.ready, bench.appends.
+The subjects can be measured alone: bench.streaming, bench.memory, bench.ready, bench.appends, bench.trees.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import sys
 from pathlib import Path
 
-from bench import appends, memory, ready, streaming
+from bench import appends, memory, ready, streaming, trees
 from bench.product import Product, running_product
 from bench.report import Rounds, targets, written
 from bench.viewers import sign_in
@@ -41,6 +41,11 @@ def main(arguments: list[str]) -> int:
         for result in appends.measure():
             rounds.appends.setdefault((result.database, result.writers), []).append(result)
             say(f"  {result}")
+        opened, growths = trees.measure()
+        for row in (*opened, *growths):
+            say(f"  {row}")
+        rounds.trees.append(opened)
+        rounds.growths.append(growths)
         rounds.loads.append(os.getloadavg()[0])
     options.output.write_text(written(rounds), encoding="utf-8")
     for target in targets(rounds):

@@ -15,6 +15,8 @@ from bench.appends import Appends
 from bench.product import BATCH_MS
 from bench.ready import IMPORTS, Ready
 from bench.streaming import Streaming
+from bench.tree_report import tree_rows
+from bench.trees import Growth, Opened
 
 T = TypeVar("T")
 
@@ -33,6 +35,8 @@ class Rounds:
     idle_again: list[dict[str, float]] = field(default_factory=list)
     ready: list[Ready] = field(default_factory=list)
     appends: dict[tuple[str, int], list[Appends]] = field(default_factory=dict)
+    trees: list[list[Opened]] = field(default_factory=list)
+    growths: list[list[Growth]] = field(default_factory=list)
     loads: list[float] = field(default_factory=list)
 
 
@@ -108,6 +112,7 @@ def written(rounds: Rounds) -> str:
         parts.append(_ready(rounds.ready))
     if rounds.appends:
         parts.append(_appends(rounds))
+    parts.append(tree_rows(rounds.trees, rounds.growths))
     return "\n".join(part.rstrip() + "\n" for part in parts)
 
 

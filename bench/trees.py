@@ -1,10 +1,9 @@
-"""Large session trees: loading a context and its plan, appending, importing; beside the reference when PI_DIR names it.
+"""Large session trees on SQLite and PostgreSQL: importing, opening, appending; in turn with the reference.
 
     BENCH_TREES=FOLDER PI_DIR=FOLDER python -m bench.trees
 
-`BENCH_TREES` holds `tree-*.jsonl` (or `.jsonl.gz`) and `time-pi.mjs`, which times the reference; both sides are timed
-in turn, three rounds, and the median of the ratios counts. Without PI_DIR our own times are printed alone. The rows are
-in a database that is thrown away: SQLite, or where DATABASE_URL points to.
+`BENCH_TREES` holds session files `tree-*.jsonl` or `.jsonl.gz`; without it nothing is measured. `PI_DIR` names an
+installation of the reference; without it our own times stand alone and ratios are not told.
 """
 
 from __future__ import annotations
@@ -12,186 +11,164 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import resource
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+from bench.product import ROOT
+from tests.broker import Broker
+from tests.postgres import running_postgres
+from tests.running import environment
 
-import django
+Json = dict[str, Any]
 
-django.setup()
-
-from django.contrib.auth.models import User
-from django.db import connection
-
-from sessions_app import entry_log
-from sessions_app.core.compaction import CompactionPlan, plan_compaction
-from sessions_app.core.compaction_settings import CompactionSettings
-from sessions_app.core.projection import Context, project
-from sessions_app.formats.jsonl import read_session
-from sessions_app.models import Session, Workspace
-from sessions_app.services.sessions import import_session_file
-
-ROUNDS = 3
-TARGETS = {"tree-50000": 0.10, "tree-5000": 1.5, "tree-20000-uncompacted": 3.0}
+REFERENCE = Path(__file__).with_name("reference.mjs")
+REFERENCE_RUNS = 3
+# The most that opening may take, in times of the reference; PostgreSQL has twice that.
+MOST = {"tree-5000": 1.5, "tree-20000-uncompacted": 3.0, "tree-50000": 0.10}
+POSTGRES_MAY = 2.0
+MOST_IMPORT, MOST_IMPORT_MB = 40.0, 400.0
+# What is large and what is small when the memory of opening is compared.
+LARGE, SMALL = "tree-50000", "tree-5000"
+MOST_MEMORY, MOST_APPEND, MOST_TAIL = 1.5, 1.2, 1.3
 
 
-@dataclass
-class Tree:
-    """One session file and what was measured of it; times in milliseconds."""
+@dataclass(frozen=True)
+class Opened:
+    """Milliseconds and MB of one tree on one database; the reference's milliseconds, None where it is not there."""
 
-    path: Path
-    session: Session
-    read_ms: float
+    tree: str
+    database: str
+    entries: int
     import_ms: float
-    ours: list[float] = field(default_factory=list)
-    reference: list[dict[str, float]] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        return self.path.stem
+    import_mb: float
+    open_ms: float
+    open_mb: float
+    reference_open_ms: float | None
+    reference_ms: float | None
 
     @property
     def ratio(self) -> float | None:
-        pairs = zip(self.ours, self.reference, strict=False)
-        ratios = [ours / reference["total"] for ours, reference in pairs]
-        return statistics.median(ratios) if ratios else None
+        return self.open_ms / self.reference_ms if self.reference_ms else None
+
+    @property
+    def import_ratio(self) -> float | None:
+        return self.import_ms / self.reference_open_ms if self.reference_open_ms else None
 
 
-def main() -> int:
-    folder = os.environ.get("BENCH_TREES", "")
-    if not folder:
-        print("BENCH_TREES names the folder with the session trees.", file=sys.stderr)
-        return 2
-    connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
-    with tempfile.TemporaryDirectory() as place:
-        owner = User.objects.create(username="owner")
-        workspace = Workspace.objects.create(name="trees", path="/nowhere")
-        trees = [imported(path, owner, workspace) for path in unpacked(Path(folder), Path(place))]
-        for _ in range(ROUNDS):
-            for tree in trees:
-                tree.ours.append(context_ms(tree.session))
-                if pi := os.environ.get("PI_DIR"):
-                    tree.reference.append(reference_of(tree.path, Path(pi), Path(folder)))
-        report(trees)
-        report_growth(trees)
-    return 0
+@dataclass(frozen=True)
+class Growth:
+    """How much more an append, a context and a page's stretch cost behind many entries than behind few."""
+
+    database: str
+    append: float
+    context: float
+    window: float
+
+
+def is_here() -> bool:
+    return bool(os.environ.get("BENCH_TREES"))
+
+
+def measure() -> tuple[list[Opened], list[Growth]]:
+    """Each tree once on each database. Both lists are empty without BENCH_TREES."""
+    opened: list[Opened] = []
+    growths: list[Growth] = []
+    if not is_here():
+        return opened, growths
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        files = unpacked(Path(os.environ["BENCH_TREES"]), Path(folder))
+        for database in ("SQLite", "PostgreSQL"):
+            with prepared(database, Path(folder)) as variables:
+                keys: dict[str, str] = {}
+                for file in files:
+                    result, keys[file.stem] = measure_one(file, database, variables)
+                    opened.append(result)
+                if LARGE in keys:
+                    growths.append(Growth(database, **ours(variables, "grow", keys[LARGE])))
+    return opened, growths
+
+
+@contextmanager
+def prepared(database: str, folder: Path) -> Iterator[dict[str, str]]:
+    """The environment of our side: an empty database, and a broker for what appending tells."""
+    place = folder / database
+    place.mkdir()
+    broker = Broker(place)
+    broker.start()
+    try:
+        if database == "SQLite":
+            yield environment(place, REDIS_URL=broker.url)
+        else:
+            with running_postgres() as address:
+                yield environment(place, REDIS_URL=broker.url, DATABASE_URL=address)
+    finally:
+        broker.stop()
+
+
+def measure_one(file: Path, database: str, variables: dict[str, str]) -> tuple[Opened, str]:
+    """The reference between our two steps, all within the same minute; and the session's key."""
+    imported = ours(variables, "import", str(file))
+    reference = reference_of(file)
+    opened = ours(variables, "open", str(imported["key"]), str(file))
+    result = Opened(
+        tree=file.stem,
+        database=database,
+        entries=imported["entries"],
+        import_ms=imported["ms"],
+        import_mb=imported["mb"],
+        open_ms=opened["ms"],
+        open_mb=opened["mb"],
+        reference_open_ms=reference and reference["open"],
+        reference_ms=reference and reference["total"],
+    )
+    return result, str(imported["key"])
+
+
+def ours(variables: dict[str, str], *arguments: str) -> Json:
+    command = [sys.executable, "-m", "bench.tree_session", *arguments]
+    return last_line(command, variables)
+
+
+def reference_of(file: Path) -> dict[str, float] | None:
+    pi = os.environ.get("PI_DIR")
+    if not pi:
+        return None
+    node = Path(pi) / "node_modules/.bin/node"
+    return last_line([str(node), str(REFERENCE), pi, str(file), str(REFERENCE_RUNS)], dict(os.environ))
+
+
+def last_line(command: list[str], variables: dict[str, str]) -> Json:
+    done = subprocess.run(
+        command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=300, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    found: Json = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 def unpacked(folder: Path, place: Path) -> list[Path]:
     found = []
     for source in sorted([*folder.glob("tree-*.jsonl.gz"), *folder.glob("tree-*.jsonl")]):
         target = place / source.name.removesuffix(".gz")
-        opener = gzip.open if source.suffix == ".gz" else open
-        with opener(source, "rb") as file:
-            target.write_bytes(file.read())
+        content = source.read_bytes()
+        target.write_bytes(gzip.decompress(content) if source.suffix == ".gz" else content)
         found.append(target)
     return found
 
 
-def imported(path: Path, owner: User, workspace: Workspace) -> Tree:
-    begun = time.perf_counter()
-    file = read_session(path.read_text(encoding="utf-8"), lambda: "minted")
-    read = time.perf_counter()
-    session = import_session_file(workspace=workspace, owner=owner, file=file)
-    written = time.perf_counter()
-    check(session, file.tree.path(file.tree.last_id()))
-    return Tree(path, session, 1000 * (read - begun), 1000 * (written - begun))
+def main() -> None:
+    from bench.tree_report import tree_rows
 
-
-def check(session: Session, path: list) -> None:  # type: ignore[type-arg]
-    """The rows' answer is the core's."""
-    expected = project(path)
-    context, plan = context_and_plan(session)
-    assert context.messages == expected.messages
-    assert comparable(plan) == comparable(plan_compaction(path, CompactionSettings(), expected))
-
-
-def comparable(plan: CompactionPlan) -> tuple[object, ...]:
-    lists = plan.file_operations.lists()
-    kept = (plan.first_kept_entry_id, plan.tokens_before, plan.splits_span, plan.previous_summary)
-    return (*kept, plan.history, plan.span_prefix, lists.details, lists.block)
-
-
-def context_and_plan(session: Session) -> tuple[Context, CompactionPlan]:
-    leaf = Session.objects.select_related("leaf").get(pk=session.pk).leaf
-    assert leaf is not None
-    path = entry_log.active_path(leaf)
-    context = project(path)
-    return context, plan_compaction(path, CompactionSettings(), context)
-
-
-def context_ms(session: Session) -> float:
-    """From a fresh connection to the complete messages and the compaction plan; the median of five."""
-    times = []
-    for _ in range(5):
-        connection.close()
-        begun = time.perf_counter()
-        context_and_plan(session)
-        times.append(1000 * (time.perf_counter() - begun))
-    return statistics.median(times)
-
-
-def reference_of(path: Path, pi: Path, folder: Path) -> dict[str, float]:
-    node = pi / "node_modules/.bin/node"
-    command = [str(node), str(folder / "time-pi.mjs"), str(pi), str(path), "5"]
-    answer: dict[str, float] = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-    return answer
-
-
-def report(trees: list[Tree]) -> None:
-    print("| tree | context and plan | reference | ratio | target | import | of the reference's open |")
-    print("|---|---|---|---|---|---|---|")
-    for tree in trees:
-        reference = statistics.median(r["total"] for r in tree.reference) if tree.reference else None
-        opened = statistics.median(r["open"] for r in tree.reference) if tree.reference else None
-        print(
-            f"| {tree.name} | {statistics.median(tree.ours):.1f} ms | {shown(reference, ' ms')} "
-            f"| {shown(tree.ratio, ' ×', 2)} | ≤ {TARGETS.get(tree.name, '–')} × | {tree.import_ms:.0f} ms "
-            f"| {shown(tree.import_ms / opened if opened else None, ' ×', 1)} |"
-        )
-    print(f"\nPeak memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
-
-
-def report_growth(trees: list[Tree]) -> None:
-    """Appending behind many entries costs what it costs behind few."""
-    large = max(trees, key=lambda tree: tree.session.entries.count())
-    small = Session.objects.create(
-        workspace=large.session.workspace, owner=large.session.owner, file_id="small"
-    )
-    for _ in range(50):
-        entry_log.append(small.pk, words())
-    ratios = [appends_ms(large.session) / appends_ms(small) for _ in range(ROUNDS)]
-    print(
-        f"Appending behind {large.name} beside appending behind 50 entries: {statistics.median(ratios):.2f} ×"
-    )
-
-
-def appends_ms(session: Session) -> float:
-    times = []
-    for _ in range(60):
-        begun = time.perf_counter()
-        entry_log.append(session.pk, words())
-        times.append(1000 * (time.perf_counter() - begun))
-    return statistics.median(times)
-
-
-def words() -> dict[str, object]:
-    return {
-        "type": "message",
-        "message": {"role": "user", "content": "a line of words " * 20, "timestamp": 1},
-    }
-
-
-def shown(value: float | None, unit: str, digits: int = 1) -> str:
-    return "–" if value is None else f"{value:.{digits}f}{unit}"
+    opened, growths = measure()
+    print(tree_rows([opened], [growths]))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

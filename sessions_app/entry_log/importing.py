@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from django.db import connection, models
@@ -178,25 +178,38 @@ def _write_entries(
     lines: Sequence[str | None],
     progress: Progress | None,
 ) -> None:
-    """By one prepared statement: rows go to the database as they are made."""
+    """Rows go to the database as they are made."""
     rows = _rows(session, records, places, lines)
     first = next(rows, None)
     if first is None:
         return
-    quote = connection.ops.quote_name
-    names = ", ".join(quote(Entry._meta.get_field(name).column) for name in first)  # type: ignore[union-attr, arg-type]
-    slots = ", ".join(["%s"] * len(first))
-    statement = f"INSERT INTO {quote(Entry._meta.db_table)} ({names}) VALUES ({slots})"  # noqa: S608 - our own names
-    batch = [tuple(first.values())]
+    names = [Entry._meta.get_field(name).column for name in first]  # type: ignore[union-attr]
+    insert = _copy if connection.vendor == "postgresql" else _insert
+    values = (tuple(row.values()) for row in chain((first,), rows))
     done = 0
+    while batch := list(islice(values, _BATCH)):
+        insert([str(name) for name in names], batch)
+        done += len(batch)
+        if progress is not None:
+            progress(done, len(records))
+
+
+def _insert(names: list[str], batch: list[tuple[Any, ...]]) -> None:
+    """By one prepared statement."""
+    quote = connection.ops.quote_name
+    slots = ", ".join(["%s"] * len(names))
+    statement = f"INSERT INTO {quote(Entry._meta.db_table)} ({', '.join(map(quote, names))}) VALUES ({slots})"  # noqa: S608 - our own names
     with connection.cursor() as cursor:
-        while batch:
-            batch += (tuple(row.values()) for row in islice(rows, _BATCH - len(batch)))
-            cursor.executemany(statement, batch)
-            done += len(batch)
-            if progress is not None:
-                progress(done, len(records))
-            batch = [tuple(row.values()) for row in islice(rows, 1)]
+        cursor.executemany(statement, batch)
+
+
+def _copy(names: list[str], batch: list[tuple[Any, ...]]) -> None:
+    """PostgreSQL's own way for many rows; statements take three times as long."""
+    quote = connection.ops.quote_name
+    statement = f"COPY {quote(Entry._meta.db_table)} ({', '.join(map(quote, names))}) FROM STDIN"
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        for row in batch:
+            copy.write_row(row)
 
 
 def _rows(

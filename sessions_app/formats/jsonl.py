@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, AnyStr
+from typing import Any, AnyStr, BinaryIO
 
 from sessions_app.core.bulk import building_many
 from sessions_app.core.entries import Entry, Kind
@@ -16,6 +17,9 @@ from sessions_app.core.tree import Tree
 
 CURRENT_VERSION = 3
 BYTE_ORDER_MARK = "\ufeff"
+
+Source = str | bytes | BinaryIO
+"""A file's text, its bytes, or the file itself, read line by line."""
 
 MintId = Callable[[], str]
 
@@ -63,10 +67,8 @@ class _Line:
     record: Json
 
 
-def read_session(
-    source: str | bytes, mint_id: MintId, *, accept_byte_order_mark: bool = False
-) -> SessionFile:
-    """Read a session file whole, passing over what is damaged (01 §1 SF, §4).
+def read_session(source: Source, mint_id: MintId, *, accept_byte_order_mark: bool = False) -> SessionFile:
+    """Read a session file whole (a file that is open from its beginning on), passing over what is damaged (01 §1 SF, §4).
 
     `mint_id` gives a new entry id per call; ids are minted for version 1 and for entries without one.
     Raises NotASession, naming the line, if the first JSON value of a file is no header; CyclicTree if
@@ -76,12 +78,12 @@ def read_session(
         return _read(source, mint_id, accept_byte_order_mark=accept_byte_order_mark)
 
 
-def _read(source: str | bytes, mint_id: MintId, *, accept_byte_order_mark: bool) -> SessionFile:
+def _read(source: Source, mint_id: MintId, *, accept_byte_order_mark: bool) -> SessionFile:
     repairs: list[Repair] = []
-    if not source:
-        return SessionFile(None, [], [], repairs)
     text_lines = _text_lines(source, repairs)
-    first = next(text_lines)
+    first = next(text_lines, None)
+    if first is None:
+        return SessionFile(None, [], [], repairs)
     marked = first.startswith(BYTE_ORDER_MARK)
     if marked and accept_byte_order_mark:
         first = first[1:]
@@ -107,14 +109,14 @@ def _read(source: str | bytes, mint_id: MintId, *, accept_byte_order_mark: bool)
         repairs=repairs,
         version=version,
         migrated=migrated,
-        newline_missing=source[-1:] not in ("\n", b"\n"),
+        newline_missing=not _ends_its_last_line(source),
         header_line=header.text,
     )
     _inspect_tree(session, [line.number for line in body])
     return session
 
 
-def _text_lines(source: str | bytes, repairs: list[Repair]) -> Iterator[str]:
+def _text_lines(source: Source, repairs: list[Repair]) -> Iterator[str]:
     """The lines; only a line feed ends one. Bytes are decoded line by line: a rare character would make the text of
     the whole file four times as large.
     """
@@ -122,7 +124,10 @@ def _text_lines(source: str | bytes, repairs: list[Repair]) -> Iterator[str]:
         yield from _split(source, "\n")
         return
     is_told = False
-    for number, line in enumerate(_split(source, b"\n"), start=1):
+    lines = (
+        _split(source, b"\n") if isinstance(source, bytes) else (line.removesuffix(b"\n") for line in source)
+    )
+    for number, line in enumerate(lines, start=1):
         try:
             yield line.decode()
         except UnicodeDecodeError:
@@ -141,6 +146,13 @@ def _split(source: AnyStr, line_feed: AnyStr) -> Iterator[AnyStr]:
         end = len(source) if end < 0 else end
         yield source[start:end]
         start = end + 1
+
+
+def _ends_its_last_line(source: Source) -> bool:
+    if isinstance(source, str | bytes):
+        return source[-1:] in ("\n", b"\n")
+    source.seek(-1, os.SEEK_END)
+    return source.read(1) == b"\n"
 
 
 def _version_of(header: Json) -> float:

@@ -182,7 +182,7 @@ def import_session_text(
     *,
     workspace: Workspace,
     owner: Any,
-    text: str | bytes,
+    text: jsonl.Source,
     name: str = "",
     key: str = "",
     progress: entry_log.Progress | None = None,

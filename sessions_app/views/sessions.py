@@ -89,7 +89,7 @@ def session_import(request: HttpRequest) -> HttpResponse:
     made = sessions.import_session_text(
         workspace=form.cleaned_data["workspace"],
         owner=request.user,
-        text=file.read(),
+        text=file.file,
         name=file.name,
         key=form.cleaned_data["key"],
     )
