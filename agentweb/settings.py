@@ -310,6 +310,8 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 # With runs of an hour the pool must be large rather than busy: threads mostly wait.
 WORKER_THREADS = env_int("AGENTWEB_WORKER_THREADS", 64)
+# Days for which a deleted session can be brought back; afterwards it is removed for good.
+TRASH_DAYS = env_int("AGENTWEB_TRASH_DAYS", 30)
 
 # --- Django -----------------------------------------------------------------------------------------
 

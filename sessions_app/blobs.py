@@ -8,7 +8,7 @@ import hashlib
 import os
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -163,6 +163,13 @@ def collect() -> int:
         stray.unlink(missing_ok=True)
         removed += 1
     return removed
+
+
+def drop_unused(sha256s: Sequence[str]) -> None:
+    """Remove these at once where no entry refers to them any more, however young: their text was erased."""
+    for blob in Blob.objects.filter(sha256__in=sha256s, uses=None):
+        blob.delete()
+        path_of(blob.sha256).unlink(missing_ok=True)
 
 
 def _stray_files(horizon: float) -> Iterator[Path]:

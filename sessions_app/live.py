@@ -11,7 +11,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -93,6 +93,15 @@ def read_run(run_id: int) -> list[Json]:
     events = [event for _, fields in batches for event in json.loads(fields[b"e"])]
     gaps = [index for index, event in enumerate(events) if event["type"] == "reset"]
     return events[gaps[-1] :] if gaps else events
+
+
+def forget(session_id: int, run_ids: Sequence[int]) -> None:
+    """Drop what the broker still holds of these runs and of the session's notices."""
+    keys = [session_key(session_id), *map(run_key, run_ids)]
+    try:
+        _client(settings.REDIS_URL).delete(*keys)
+    except _BROKER_ERRORS as error:
+        logger.warning("the live tail could not be dropped: %s", error)
 
 
 def send_stop(run_id: int) -> None:

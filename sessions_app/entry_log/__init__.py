@@ -33,6 +33,7 @@ from sessions_app.entry_log.reading import (
     replaced_depths,
     siblings,
 )
+from sessions_app.entry_log.removing import erase_text, remove_session
 
 __all__ = [
     "ANY_LEAF",
@@ -49,6 +50,7 @@ __all__ = [
     "common_depth",
     "continues",
     "current_leaf",
+    "erase_text",
     "find_by_id",
     "import_records",
     "is_on_path",
@@ -60,6 +62,7 @@ __all__ = [
     "move_leaf",
     "newest_below",
     "path_to",
+    "remove_session",
     "replaced_depths",
     "siblings",
     "stored_id",

@@ -21,6 +21,7 @@ from sessions_app.models.reviews import (
 from sessions_app.models.runs import Command, QueuedMessage, Run, RunQuerySet
 from sessions_app.models.search import SearchProgress
 from sessions_app.models.sessions import Session, SessionQuerySet, ToolPreset
+from sessions_app.models.shelf import Removal, ShelfMark
 from sessions_app.models.workspaces import Membership, Workspace, WorkspaceQuerySet
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ __all__ = [
     "QualityReport",
     "Question",
     "QueuedMessage",
+    "Removal",
     "ReviewEvent",
     "ReviewQuerySet",
     "Run",
@@ -49,6 +51,7 @@ __all__ = [
     "Segment",
     "Session",
     "SessionQuerySet",
+    "ShelfMark",
     "SummaryExchange",
     "SummaryVersion",
     "ToolPreset",

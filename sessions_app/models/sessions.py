@@ -12,20 +12,32 @@ from django.utils import timezone
 from sessions_app.models.workspaces import Membership
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
     from sessions_app.models.workspaces import AnyUser
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
     def visible_to(self, user: AnyUser) -> SessionQuerySet:
-        """Sessions of the workspaces the user is a member of."""
+        """Sessions of the workspaces the user is a member of; deleted ones are seen by nobody."""
         if not user.is_authenticated:
             return self.none()
-        return self.filter(workspace__memberships__user=user).distinct()
+        return self.filter(workspace__memberships__user=user, shelf__deleted_at=None).distinct()
 
     def may_edit(self, user: AnyUser) -> SessionQuerySet:
         """Those the user may prompt, stop, move and rename."""
         if not user.is_authenticated:
             return self.none()
+        return self.in_the_hands_of(user).filter(shelf__deleted_at=None)
+
+    def deleted(self, user: AnyUser) -> SessionQuerySet:
+        """Deleted ones that the user may bring back."""
+        if not user.is_authenticated:
+            return self.none()
+        return self.in_the_hands_of(user).filter(shelf__deleted_at__isnull=False)
+
+    def in_the_hands_of(self, user: User) -> SessionQuerySet:
+        """Of workspaces in which the user is no mere viewer, deleted or not."""
         return self.filter(
             workspace__memberships__user=user, workspace__memberships__role__in=Membership.EDITING
         ).distinct()

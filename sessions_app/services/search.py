@@ -90,7 +90,8 @@ def find_sessions(*, user: Any, text: str = "", only: str = Only.ALL, current: A
     """
     sessions = narrowed(Session.objects.visible_to(user), user, only)
     if not text:
-        rows = session_rows.made_rows(sessions)
+        # What was archived is found by its words, but not listed.
+        rows = session_rows.made_rows(sessions.filter(shelf__archived_at=None))
         return Found(_grouped([Finding(row) for row in rows], user if only == Only.ALL else None))
     phrases = read_query(text)
     unread = search_index.catch_up(sessions, CATCH_UP_SECONDS)

@@ -38,6 +38,7 @@ from sessions_app.views.sessions import (
     submit_prompt,
     undo,
 )
+from sessions_app.views.shelf import erase, put_away, shelved
 from sessions_app.views.tree import entry_details, mark_outcome, session_tree, tree_window
 from sessions_app.views.workspace_files import file_names, keep_files
 from sessions_app.views.workspaces import folder_listing, workspace_add
@@ -61,6 +62,7 @@ __all__ = [
     "entry",
     "entry_details",
     "export_reviews",
+    "erase",
     "file_diff",
     "file_names",
     "folder_listing",
@@ -79,6 +81,7 @@ __all__ = [
     "password",
     "pin",
     "provider_keys",
+    "put_away",
     "rename_session",
     "replaced",
     "review_act",
@@ -96,6 +99,7 @@ __all__ = [
     "session_older",
     "session_print",
     "session_tree",
+    "shelved",
     "stop_commands",
     "stop_run",
     "submit_prompt",

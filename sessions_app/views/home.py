@@ -9,6 +9,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -52,6 +53,21 @@ def session_list(request: HttpRequest) -> HttpResponse:
     return render(request, "sessions_app/session_list.html", composer_facts(request, query))
 
 
+def put_away(request: HttpRequest) -> dict[str, Any] | None:
+    """What was just archived or deleted, with the command that takes it back."""
+    archived = uuid_or_none(request.GET.get("archived", ""))
+    deleted = uuid_or_none(request.GET.get("deleted", ""))
+    if archived and (session := Session.objects.may_edit(request.user).filter(key=archived).first()):
+        return {
+            "words": _("Archived: %(name)s") % {"name": session},
+            "action": "unarchive",
+            "key": archived,
+        }
+    if deleted and (session := Session.objects.deleted(request.user).filter(key=deleted).first()):
+        return {"words": _("Deleted: %(name)s") % {"name": session}, "action": "restore", "key": deleted}
+    return None
+
+
 def composer_facts(request: HttpRequest, query: str) -> dict[str, Any]:
     """The folder comes from `?workspace=`, else it is the one of the newest session."""
     choices = list(tour.without_tour(Workspace.objects.may_edit(request.user)).order_by("name"))
@@ -69,6 +85,7 @@ def composer_facts(request: HttpRequest, query: str) -> dict[str, Any]:
     models = sessions.available_models(request.user)
     return {
         "page": "sessions",
+        "put_away": put_away(request),
         "query": query,
         "found": find_sessions(user=request.user, text=query) if query else None,
         "workspaces": [

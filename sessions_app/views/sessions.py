@@ -36,6 +36,13 @@ def editable_session(request: HttpRequest, key: uuid.UUID) -> Session:
 def session(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """The page; for htmx the transcript with everything that follows from where the leaf stands, or with
     `part=facts` what stands below the tree."""
+    if Session.objects.deleted(request.user).filter(key=key).exists():
+        return problem(
+            request,
+            "This session was deleted.",
+            "Bring it back from the shelf: Archived and deleted, below the list of sessions.",
+            status=410,
+        )
     found = visible_session(request, key)
     if not wants_fragment(request):
         return render(request, "sessions_app/session.html", session_page.facts(request, found))

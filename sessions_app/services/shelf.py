@@ -1,0 +1,150 @@
+"""Putting away and taking back: archive and delete; and the two acts that can't be undone, purge and erase."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from sessions_app import blobs, entry_log, live
+from sessions_app.models import (
+    CompactionAttempt,
+    Entry,
+    Membership,
+    QueuedMessage,
+    Removal,
+    Run,
+    Session,
+    ShelfMark,
+    SummaryExchange,
+    SummaryVersion,
+)
+from sessions_app.services.errors import BadInput, Conflict, NotAllowed
+from sessions_app.services.runs import stop_run
+from sessions_app.transactions import write_transaction
+
+
+def archive_session(*, session: Session, author: Any) -> None:
+    """Out of the list, still readable and usable; saying something in it brings nothing back by itself."""
+    _mark(session, author, archived_at=timezone.now())
+
+
+def unarchive_session(*, session: Session, author: Any) -> None:
+    _mark(session, author, archived_at=None)
+
+
+def delete_session(*, session: Session, author: Any) -> None:
+    """Out of sight for everybody, restorable for `TRASH_DAYS`. What runs is stopped, what waits is dropped."""
+    stop_run(session=session, author=author, return_queue=True)
+    _mark(session, author, deleted_at=timezone.now())
+    live.notify(session.pk, "erased")
+
+
+def restore_session(*, session: Session, author: Any) -> None:
+    _mark(session, author, deleted_at=None)
+
+
+def purge_session(*, session: Session, author: Any) -> None:
+    """Remove a deleted session for good, with its blobs. For its owner and admins of the workspace.
+
+    Raises NotAllowed; Conflict while its run is still ending.
+    """
+    _check_may_remove(session, author)
+    _purge(session, author)
+
+
+def purge_old() -> int:
+    """Remove what was deleted more than `TRASH_DAYS` ago; how many sessions."""
+    horizon = timezone.now() - timedelta(days=settings.TRASH_DAYS)
+    purged = 0
+    for session in Session.objects.filter(shelf__deleted_at__lt=horizon).order_by("pk")[:100]:
+        if not Run.objects.active().filter(session=session).exists():
+            _purge(session, None)
+            purged += 1
+    return purged
+
+
+def _purge(session: Session, author: Any) -> None:
+    with write_transaction():
+        locked = entry_log.lock_session(session.pk)
+        if not ShelfMark.objects.filter(session=locked, deleted_at__isnull=False).exists():
+            raise Conflict("This session is not deleted.", "Delete it first.")
+        if Run.objects.active().filter(session=locked).exists():
+            raise Conflict("Its run is still being stopped.", "Try again in a moment.")
+        Removal.objects.create(
+            what=Removal.What.SESSION,
+            workspace=locked.workspace,
+            session_key=locked.key,
+            author=author,
+            reason="" if author else f"deleted {settings.TRASH_DAYS} days ago",
+        )
+        runs = list(Run.objects.filter(session=locked).values_list("pk", flat=True))
+        entry_log.remove_session(locked)
+        transaction.on_commit(lambda: live.forget(session.pk, runs))
+    blobs.collect()
+
+
+def may_remove(session: Session, user: Any) -> bool:
+    """Purging and erasing: the session's owner, and admins of its workspace."""
+    is_admin = Membership.objects.filter(
+        workspace=session.workspace_id, user=user, role=Membership.Role.ADMIN
+    ).exists()
+    return is_admin or session.owner_id == user.pk
+
+
+def erase_entry(*, session: Session, author: Any, entry: Entry, reason: str) -> None:
+    """Really remove an entry's text and blobs: from the database, the search, the live stream and every stored
+    request and version that may hold it. A tombstone with the reason stays, and the tree stays valid. Logged.
+
+    Raises NotAllowed, BadInput without a reason, Conflict while something runs.
+    """
+    _check_may_remove(session, author)
+    reason = " ".join(reason.split())[:300]
+    if not reason:
+        raise BadInput("Say why; the reason stays in the place of the text.")
+    with write_transaction():
+        locked = entry_log.lock_session(session.pk)
+        if Run.objects.active().filter(session=locked).exists():
+            raise Conflict("Something is running in this session.", "Wait until it ends, or stop it.")
+        unused = entry_log.erase_text(locked, entry, reason)
+        _blank_copies(locked)
+        Removal.objects.create(
+            what=Removal.What.ENTRY,
+            workspace=locked.workspace,
+            session_key=locked.key,
+            seq=entry.seq,
+            reason=reason,
+            author=author,
+        )
+        runs = list(Run.objects.filter(session=locked).values_list("pk", flat=True))
+        transaction.on_commit(lambda: live.forget(session.pk, runs))
+        transaction.on_commit(lambda: live.notify(session.pk, "leaf", seq=entry.seq))
+    blobs.drop_unused(unused)
+
+
+def _blank_copies(session: Session) -> None:
+    """Requests and candidates of compactions quote the history; which of them quote this entry can't be told
+    for sure, so all of the session go. The summaries in force are entries of their own."""
+    attempts = CompactionAttempt.objects.filter(session=session)
+    SummaryExchange.objects.filter(attempt__in=attempts).update(system="", prompt="", answer="")
+    SummaryExchange.objects.filter(version__review__session=session).update(system="", prompt="", answer="")
+    attempts.update(carried="", error="")
+    SummaryVersion.objects.filter(review__session=session).update(summary="", carried="")
+    Run.objects.filter(session=session).update(checkpoint="", request="")
+    QueuedMessage.objects.filter(session=session).delete()
+
+
+def _check_may_remove(session: Session, author: Any) -> None:
+    if not may_remove(session, author):
+        raise NotAllowed("Only the owner of the session and admins of its workspace may remove for good.")
+
+
+def _mark(session: Session, author: Any, **when: Any) -> None:
+    """Raises BadInput when the session was removed for good meanwhile."""
+    with write_transaction():
+        if not Session.objects.select_for_update().filter(pk=session.pk).exists():
+            raise BadInput("This session was removed for good.")
+        ShelfMark.objects.update_or_create(session=session, defaults={**when, "author": author})
