@@ -60,10 +60,11 @@ COMMANDS = (
     "keep_files",
     "mark_outcome",
     "carry",
+    "put_away",
 )
 OF_A_FILE = {"file_diff", "changed_file"}
 # What GET asks and POST carries out: for those who may change the session.
-DIALOGS = ("compact",)
+DIALOGS = ("compact", "erase")
 FORM = {
     "text": "hello",
     "mode": "steer",
@@ -119,6 +120,7 @@ def address(name: str, session: Session) -> str:
         "omit",
         "entry_details",
         "mark_outcome",
+        "erase",
     }:
         arguments["seq"] = 1
     elif name == "replaced":

@@ -45,17 +45,20 @@ def shelved(request: HttpRequest) -> HttpResponse:
 def put_away(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """`action`: archive, unarchive, delete; restore and purge of a deleted one. Each but the last can be taken back."""
     action = request.POST.get("action", "")
-    if action in _ACTS:
-        _ACTS[action](session=editable_session(request, key), author=request.user)
-        return _gone_to(request, "shelf" if action == "unarchive" else "session_list", action, key)
-    session = get_object_or_404(Session.objects.deleted(request.user), key=key)
-    if action == "restore":
-        shelf.restore_session(session=session, author=request.user)
-        return _leads(request, reverse("session", args=[key]))
-    if action == "purge":
+    if action in {"restore", "purge"}:
+        session = get_object_or_404(Session.objects.deleted(request.user), key=key)
+        if action == "restore":
+            shelf.restore_session(session=session, author=request.user)
+            return _leads(request, reverse("session", args=[key]))
         shelf.purge_session(session=session, author=request.user)
         return _leads(request, reverse("shelf"))
-    raise BadInput("A session can be archived, unarchived, deleted, restored or purged.")
+    session = editable_session(request, key)
+    if action not in _ACTS:
+        raise BadInput("A session can be archived, unarchived, deleted, restored or purged.")
+    _ACTS[action](session=session, author=request.user)
+    name = "shelf" if action == "unarchive" else "session_list"
+    # The page tells what was done and offers the way back.
+    return _leads(request, f"{reverse(name)}?{action}d={key}")
 
 
 @require_http_methods(["GET", "POST"])
@@ -71,11 +74,6 @@ def erase(request: HttpRequest, key: uuid.UUID, seq: int) -> HttpResponse:
         session=session, author=request.user, entry=entry, reason=request.POST.get("reason", "")
     )
     return _leads(request, f"{reverse('session', args=[key])}?erased={seq}#entry-{seq}")
-
-
-def _gone_to(request: HttpRequest, name: str, action: str, key: uuid.UUID) -> HttpResponse:
-    """To a page that tells what was done and offers the way back."""
-    return _leads(request, f"{reverse(name)}?{action}d={key}")
 
 
 def _leads(request: HttpRequest, address: str) -> HttpResponse:
