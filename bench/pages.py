@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import itertools
 import json
 import os
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -154,12 +156,13 @@ class Figure:
 
 def requests(client: httpx.Client, small: str, large: str) -> Iterator[Figure]:
     """The same requests to both sessions, in turn."""
-    first = {key: _first_capsule(client, key) for key in (small, large)}
+    # Each time another one: what is asked for again and again is kept.
+    places = {key: itertools.cycle(_capsules(client, key)) for key in (small, large)}
     subjects: dict[str, Callable[[str], str]] = {
         "session page": lambda key: f"/s/{key}/",
         "tree page": lambda key: f"/s/{key}/tree/",
-        "expand": lambda key: f"/s/{key}/tree/window/?open={first[key][0]}",
-        "hoist": lambda key: f"/s/{key}/tree/window/?root={first[key][1]}",
+        "expand": lambda key: f"/s/{key}/tree/window/?open={next(places[key])}.0",
+        "hoist": lambda key: f"/s/{key}/tree/window/?root={next(places[key])}",
         "search": lambda key: f"/s/{key}/tree/window/?q=harbour+ledger+picker",
     }
     for name, address in subjects.items():
@@ -183,11 +186,10 @@ def requests(client: httpx.Client, small: str, large: str) -> Iterator[Figure]:
         )
 
 
-def _first_capsule(client: httpx.Client, key: str) -> tuple[str, str]:
-    """The key of a capsule that is drawn first, and its place."""
-    svg = client.get(f"/s/{key}/tree/window/").json()["svg"]
-    place = svg.partition('-capsule"')[0].rpartition('id="n')[2].replace("-", ".")
-    return f"{place}.0", place
+def _capsules(client: httpx.Client, key: str) -> list[str]:
+    """Where the capsules begin that a wide window shows."""
+    svg = client.get(f"/s/{key}/tree/window/?width=8000&height=2000").json()["svg"]
+    return re.findall(r'data-place="(\d+\.\d+)" data-key="\d', svg)
 
 
 def _milliseconds(client: httpx.Client, address: str) -> float:
@@ -232,8 +234,8 @@ class Trace:
         return sorted(found)
 
     def frames(self) -> list[float]:
-        """CPU of the main thread from each frame's beginning to the next one's, in milliseconds."""
-        begins = sorted(e["ts"] / 1000 for e in self.main if e.get("name") == "BeginMainThreadFrame")
+        """CPU of the main thread from one frame's commit to the next one's, in milliseconds."""
+        begins = sorted(e["ts"] / 1000 for e in self.main if e.get("name") == "Commit")
         totals = [0.0] * max(0, len(begins) - 1)
         index = 0
         for start, cpu in self.tasks():

@@ -7,6 +7,7 @@ is free from its fork to its tip, alternately above and below, in the order in w
 from __future__ import annotations
 
 from bisect import bisect_right, insort
+from collections.abc import Set
 from dataclasses import dataclass, field
 
 from sessions_app.core.drawing.choosing import Chosen, choose, hidden_above
@@ -115,6 +116,7 @@ class Drawing:
 def draw(outline: Outline, view: View) -> Drawing:
     """The whole drawing; it costs a few steps per item and none per entry."""
     drawing = Drawing(chosen=choose(outline, view))
+    kept = _kept_by_strand(outline, view)
     if view.root is not None and view.root[0] in outline.strands:
         drawing.above = hidden_above(outline, view.root)
     lanes = _Lanes()
@@ -123,7 +125,7 @@ def draw(outline: Outline, view: View) -> Drawing:
         key = strand.key
         parent = strand.parent if strand.parent in drawing.items else None
         fork = drawing.find((parent, strand.fork_at)) if parent is not None else None
-        items = _items(outline, view, drawing, key)
+        items = _items(outline, view, drawing, key, kept.get(key, frozenset()))
         left = fork.centre + BEHIND_FORK if fork is not None else 0.0
         right = _spread(items, left)
         fork_lane = drawing.lanes[parent] if parent is not None else 0
@@ -144,7 +146,17 @@ def draw(outline: Outline, view: View) -> Drawing:
     return drawing
 
 
-def _items(outline: Outline, view: View, drawing: Drawing, key: int) -> list[Item]:
+def _kept_by_strand(outline: Outline, view: View) -> dict[int, set[Place]]:
+    """Strand → the places on it that keep a shape of their own whatever the filter and however long the run."""
+    kept: dict[int, set[Place]] = {}
+    for place in (*outline.labels, *outline.outcomes, *outline.pins, *view.hits):
+        kept.setdefault(place[0], set()).add(place)
+    if outline.leaf is not None:
+        kept.setdefault(outline.leaf[0], set()).add(outline.leaf)
+    return kept
+
+
+def _items(outline: Outline, view: View, drawing: Drawing, key: int, kept: Set[Place]) -> list[Item]:
     chosen, strand = drawing.chosen, outline.strands[key]
     first = chosen.first[key]
     if key in view.folded:
@@ -158,6 +170,7 @@ def _items(outline: Outline, view: View, drawing: Drawing, key: int) -> list[Ite
         outline,
         view,
         strand,
+        kept=kept,
         forks=chosen.forks.get(key, set()),
         bundles=chosen.bundles.get(key, {}),
         bulk=chosen.bulk,
@@ -244,4 +257,8 @@ class _Lanes:
             distance += 1
 
     def _is_free(self, lane: int, begin: float, end: float) -> bool:
-        return all(right <= begin or left >= end for left, right in self._taken.get(lane, ()))
+        """The stretches of a lane never overlap, so only the neighbours matter."""
+        taken = self._taken.get(lane, ())
+        index = bisect_right(taken, (begin, end))
+        before = index == 0 or taken[index - 1][1] <= begin
+        return before and (index == len(taken) or taken[index][0] >= end)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import log2
@@ -99,22 +100,24 @@ def capsule_width(count: int) -> float:
 
 @dataclass(slots=True)
 class StrandItems:
-    """Makes the items of one strand; `bundles` maps the ordinal of a fork to the short branches there."""
+    """Makes the items of one strand; `kept` places have a shape of their own, `bundles`
+    maps the ordinal of a fork to the short branches there."""
 
     outline: Outline
     view: View
     strand: Strand
+    kept: Set[Place]
     forks: set[int]
     bundles: dict[int, list[int]]
     bulk: bool
     small: bool
     first: int = 0
     _shown: str = field(init=False)
-    _open: frozenset[Place] = field(init=False)
+    _bundle_forks: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
         self._shown = self.strand.shown(self.view.filter)
-        self._open = self._open_places()
+        self._bundle_forks = sorted(self.bundles)
 
     def make(self) -> list[Item]:
         length = len(self.strand.faces)
@@ -130,18 +133,10 @@ class StrandItems:
             item.index = index
         return items
 
-    def _open_places(self) -> frozenset[Place]:
-        """Places that keep a shape of their own whatever the filter and however long the run."""
-        outline, key = self.outline, self.strand.key
-        kept = {place for place in (*outline.labels, *outline.outcomes, *outline.pins) if place[0] == key}
-        if outline.leaf is not None and outline.leaf[0] == key:
-            kept.add(outline.leaf)
-        return frozenset(kept | {place for place in self.view.hits if place[0] == key})
-
     def _stops(self, length: int) -> set[int]:
         """Ordinals that are an item of their own."""
         stops = {fork for fork in self.forks if fork < length}
-        stops |= {ordinal for _, ordinal in self._open if self._is_kept(ordinal)}
+        stops |= {ordinal for _, ordinal in self.kept if self._is_kept(ordinal)}
         if self.small:
             stops |= {match.start() for match in _SHOWN.finditer(self._shown)}
         pattern = _BRANCH_SUMMARY if self.bulk else _STANDS_OUT
@@ -184,9 +179,9 @@ class StrandItems:
     def _single(self, ordinal: int) -> Iterator[Item]:
         face = self.strand.faces[ordinal]
         place = (self.strand.key, ordinal)
-        plain = place not in self._open and face not in "ucbesxh"
+        plain = place not in self.kept and face not in "ucbesxh"
         is_fork = ordinal in self.forks and (plain or not self._shows(ordinal))
-        shape = Shape.FORK if is_fork and place not in self._open else Shape.ENTRY
+        shape = Shape.FORK if is_fork and place not in self.kept else Shape.ENTRY
         yield self._item(ordinal, ordinal, shape, face, hits=int(place in self.view.hits))
         if ordinal in self.bundles:
             yield self._bundle(ordinal, ordinal, self.bundles[ordinal])
@@ -194,7 +189,7 @@ class StrandItems:
     def _run(self, start: int, end: int, *, depth: int, within: str) -> Iterator[Item]:
         """The entries from `start` up to, not including, `end`."""
         count = end - start - self._shown.count(HIDDEN, start, end)
-        bundled = [key for fork, keys in self.bundles.items() if start <= fork < end for key in keys]
+        bundled = self._bundled(start, end) if self.bundles else []
         if count == 0:
             if bundled:
                 yield self._bundle(start, end - 1, bundled)
@@ -213,6 +208,11 @@ class StrandItems:
             yield from self._capsule(start, end, count, key, within)
             if bundled:
                 yield self._bundle(start, end - 1, bundled)
+
+    def _bundled(self, start: int, end: int) -> list[int]:
+        """The short branches that leave a run, in order."""
+        first, last = bisect_left(self._bundle_forks, start), bisect_left(self._bundle_forks, end)
+        return [key for fork in self._bundle_forks[first:last] for key in self.bundles[fork]]
 
     def _capsule(self, start: int, end: int, count: int, key: str, within: str) -> Iterator[Item]:
         capsule = self._item(start, end - 1, Shape.CAPSULE, "", count=count, width=capsule_width(count))
