@@ -12,6 +12,7 @@ class JobStarter extends HTMLElement {
     sessionStorage.removeItem("agentweb-begin");
     refuseLongText(this.#text, this.dataset.largest, (words) => this.#tell(words));
     if (kept && !this.#text.value) this.#text.value = kept;
+    if (location.hash === "#session-file") document.getElementById("session-file")?.focus();
     // On touch screens the keyboard would cover the page before anybody has read it.
     const wanted = kept || location.hash === "#text" || matchMedia("(pointer: fine)").matches;
     if (wanted && document.activeElement === document.body) this.#text.focus();

@@ -143,3 +143,33 @@ def test_back_and_forward_walk_dialogs_and_branches(page: Page, server: Up, driv
     expect(dialog).to_be_hidden()
     page.wait_for_url(address)
     expect(page.locator(f"#entry-{left}")).to_be_visible()
+
+
+def test_a_job_that_ends_in_another_session_leaves_a_mark_until_it_is_looked_at(
+    page: Page, server: Up, driver: StreamDriver
+) -> None:
+    other = StreamDriver(server)
+    try:
+        address = f"{server.address}/s/{driver('session')}/"
+        driver("entry", "user", "The one that is open")
+        key = other("session")
+        other("entry", "user", "The other one")
+        other("begin")
+        page.goto(address)
+        expect(page.locator("#connection")).to_have_text("Connected")
+        row = page.locator(f"#session-row-{key}")
+        expect(row.locator(".glyph--running")).to_have_count(1)
+        page.wait_for_timeout(1100)
+        other("entry", "assistant", "Done")
+        page.evaluate("document.hasFocus = () => false")
+        other("end")
+        page.evaluate("htmx.trigger(document.body, 'sessions-changed')")
+        expect(row).to_contain_text("unread")
+        expect(page).to_have_title("● The one that is open · agentweb")
+        row.click()
+        page.wait_for_url(f"**/s/{key}/")
+        page.goto(address)
+        expect(row).to_be_visible()
+        expect(row).not_to_contain_text("unread")
+    finally:
+        other.stop()
