@@ -127,7 +127,7 @@ class CompactionReviewAdmin(ModelAdmin):
     def branch(self, review: CompactionReview) -> str:
         if review.entry is None:
             return "—"
-        return f"entry {review.entry.seq}, depth {review.entry.depth}"
+        return f"at entry {review.entry.seq}"
 
     @admin.display(description="state", ordering="state")
     def state_words(self, review: CompactionReview) -> str:
@@ -192,6 +192,7 @@ class CompactionReviewAdmin(ModelAdmin):
             "title": f"{review.session}",
             "opts": self.opts,
             "original": review,
+            "page": "reviews",
         }
         if "HX-Request" in request.headers:
             return render(request, "sessions_app/_review_columns.html", facts)
@@ -250,7 +251,9 @@ class CompactionReviewAdmin(ModelAdmin):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         waiting = self.get_queryset(request).waiting().count() if self.has_view_permission(request) else 0
-        answer: HttpResponse = super().changelist_view(request, {"waiting": waiting, **(extra_context or {})})
+        answer: HttpResponse = super().changelist_view(
+            request, {"waiting": waiting, "is_nav_sidebar_enabled": False, **(extra_context or {})}
+        )
         return answer
 
     def dashboard_view(self, request: HttpRequest) -> HttpResponse:
@@ -263,6 +266,7 @@ class CompactionReviewAdmin(ModelAdmin):
             "opts": self.opts,
             "charts": review_charts.charts(figures),
             "worst": figures.worst,
+            "page": "reviews",
         }
         return TemplateResponse(request, "admin/sessions_app/compactionreview/dashboard.html", facts)
 
