@@ -184,6 +184,8 @@ def _phrase(text: str, start: int, end: int, said: list[str], paths: list[str]) 
         and not any(_token(w) in words_of(p) for p in found)
         for w in rest
     )
+    if kinds_only and not before and len(rest) == 1:
+        return None
     if kinds_only and not (plural or many or len(found) == 1):
         return None
     if all(_token(w).isdigit() for w in rest):

@@ -387,7 +387,11 @@ def _match(ask: Ask, rules: tuple[Rule, ...] | list[Rule]) -> Task | None:
         ):
             continue
         match = candidate.pattern.match(ask.text)
-        whole = match is not None and match.end() >= len(ask.text.rstrip(" .!?,"))
+        plain = ask.text.rstrip(" .!?,")
+        if match is not None and match.end() < len(plain):
+            # Another branch of the pattern may reach the end where the first one stopped short.
+            match = candidate.pattern.fullmatch(plain)
+        whole = match is not None and match.end() >= len(plain)
         if match is None or not whole or (candidate.when is not None and not candidate.when(ask)):
             continue
         if candidate.job in _NARROW and not match.groupdict().get("new") and _strays(ask, candidate):

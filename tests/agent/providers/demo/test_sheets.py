@@ -168,3 +168,42 @@ def test_rows_are_written_as_the_kind_of_file_wants_them(members: Sheet) -> None
     assert '"id": 4' in (written(members, query, "json") or "")
     assert "| Nils Bo |" in (written(members, query, "md") or "")
     assert written(members, query, "png") is None
+
+
+def test_a_name_that_stands_in_two_columns_is_not_taken_for_one_of_them() -> None:
+    games = sheet_of("games.csv", "white,black,moves\nOlga,Pia,41\nPia,Olga,28\nVictor,Olga,30\n")
+    assert "Olga" in asked("list Olga's games", games).unknown[0]
+    found = asked("games where white is Olga", games)
+    assert not found.unknown
+    assert len(found.query.rows(games)) == 1
+
+
+def test_having_no_row_is_not_having_an_empty_cell(members: Sheet, loans: Sheet) -> None:
+    wide = joins([members, loans])[0]
+    assert asked("which members have no due date", wide).unknown
+
+
+def test_a_class_of_school_is_no_number_with_a_unit() -> None:
+    pupils = sheet_of("pupils.csv", "name,class\nAda,5a\nBen,5b\nCem,5a\n")
+    found = asked("list the pupils of 5a", pupils)
+    assert not found.unknown
+    assert [pupils.columns[0].cells[n] for n in found.query.rows(pupils)] == ["Ada", "Cem"]
+
+
+def test_whether_a_high_or_a_low_grade_is_good_is_not_guessed() -> None:
+    grades = sheet_of("grades.csv", "pupil,grade\nAda,1.0\nBen,4.0\n")
+    assert asked("who has the best grade", grades).unknown
+    assert not asked("who has the lowest grade", grades).unknown
+
+
+def test_the_biggest_is_chosen_and_what_is_asked_of_it_is_told() -> None:
+    orders = sheet_of("orders.csv", "order,total,paid\n1,10,yes\n2,90,no\n3,40,yes\n")
+    for text in ("which order is the biggest and has it been paid?", "has the biggest order been paid?"):
+        found = asked(text, orders)
+        assert not found.unknown
+        assert [orders.columns[0].cells[n] for n in found.query.rows(orders)] == ["2"]
+
+
+def test_ratings_are_never_added_up_for_money() -> None:
+    hotels = sheet_of("hotels.csv", "name,rating\nAlma,4\nVerde,5\n")
+    assert asked("how much did we spend in total", hotels).unknown

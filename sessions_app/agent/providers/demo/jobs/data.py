@@ -17,7 +17,7 @@ from sessions_app.agent.providers.demo.sheets.query import Condition, Query
 from sessions_app.agent.providers.demo.sheets.reading import Reading, read
 from sessions_app.agent.providers.demo.sheets.sheet import ENDINGS, Sheet, is_table, joins, parsed
 from sessions_app.agent.providers.demo.sheets.wording import answered, conditions, written
-from sessions_app.agent.providers.demo.sheets.words import MEANING
+from sessions_app.agent.providers.demo.sheets.words import MEANING, alike
 from sessions_app.agent.providers.demo.writing import code, count, ending, fence, head, link
 
 _MOST_TABLES = 8
@@ -58,6 +58,12 @@ class Found:
 
 def may_be_data(request: Ask) -> bool:
     """Whether a request can be about the rows of a table at all."""
+    if request.has(r"\bwhat (?:did|do|does|have|has|had) \w+ (?:do|done)\b"):
+        return False
+    if request.has(
+        r"^(?:send|call|mail|email|phone|draft|compose|order|buy|pay|book|upload|publish|deploy|translate|remind)\b"
+    ):
+        return False
     ask, target = destination(request)
     if target is not None:
         # Where the rows shall go says nothing of what they are.
@@ -165,17 +171,24 @@ def find_answer(desk: Desk, ask: Ask) -> Move[Found | Reading | None]:
         return None
     if best.unknown:
         assumed = _assumed(question, best, today)
+        if assumed is not None and any(
+            alike(assumed[1], noun)
+            for sheet in sheets
+            for noun in sheet.nouns | {w for c in sheet.columns for w in c.words}
+        ):
+            # The word is at home in another table, so these rows are not meant.
+            assumed = None
         return Found(assumed[0], _asks_who(question, assumed[0].sheet), assumed[1]) if assumed else best
     return Found(best, _asks_who(question, best.sheet))
 
 
 def _assumed(ask: Ask, reading: Reading, today: date | None) -> tuple[Reading, str] | None:
     """The reading with its one unknown word, the subject of the question, taken for what the rows are. Said in the answer."""
-    if len(reading.unknown) != 1 or reading.sheet.joined:
+    if len(reading.unknown) != 1 or reading.sheet.joined or reading.named_rows:
         return None
     word = reading.unknown[0]
     subject = re.match(
-        rf"(?:which|what|how many|list|show(?: me)?|find|give me|count|who is|who are|the)\b(?: (?:is|are|of|all|the|only|just|every|our|my|number))*(?: [\w-]+){{0,2}}? {re.escape(word)}\b",
+        rf"(?:which|what|how many|list|show(?: me)?|find|give me|count|the)\b(?: (?:is|are|of|all|the|only|just|every|our|my|number))*(?: [\w-]+){{0,2}}? {re.escape(word)}\b",
         ask.text,
         re.I,
     )
@@ -245,6 +258,12 @@ def _anchored(reading: Reading, ask: Ask, *, named: bool) -> bool:
     alone = ask.has(r"\b(?:everything|all|those|ones?|which|who|what)\b") and any(
         c.test == "is" for c in query.conditions
     )
+    if (
+        reading.named_rows
+        and not reading.unknown
+        and ask.has(r"^(?:who|what|which) (?:are|is)\b|^(?:list|show)\b")
+    ):
+        return True
     return (does and (reading.weight >= 2 or (alone and not reading.unknown))) or (
         reading.named_rows and bool(query.shown)
     )

@@ -19,21 +19,32 @@ from sessions_app.agent.providers.demo.script import CannotDo, Script
 from sessions_app.agent.providers.demo.writing import bullets, clip, code, count, link
 
 ABILITIES = (
-    ("Look", "list files, show a tree, read a file or some lines, explain a file, summarise this folder"),
+    (
+        "Look",
+        "list files, show a tree, read a file or some lines, explain a file, summarise a file or folder in its own sentences",
+    ),
     ("Answer", "questions about what stands in the files, with the lines quoted"),
-    ("Search", "text, TODOs, definitions and uses, files by name, type, size or date"),
+    (
+        "Tables",
+        "of CSV, TSV or JSON: filter, sort, count, add up, group, join, add, change or remove rows, write them to a file",
+    ),
+    (
+        "Search",
+        "text, TODOs, definitions and uses, files by name, type, size or date; pick out addresses, dates, links",
+    ),
     ("Count", "files, lines by language, words, sizes, duplicates"),
     (
         "Make",
-        "hello world, small programs from templates, a README, .gitignore, HTML page, files with your text, folders",
+        "small programs from templates, a README, CONTRIBUTING, Dockerfile, .gitignore, HTML page, files with your text, folders",
     ),
     ("Change", "replace text, rename a name everywhere, add or delete lines and headings, sort lines, undo"),
     ("Run", "a command, a script, the tests with the first failure read out"),
     ("Git", "status, history, differences, branches, authors, commit, a CHANGELOG entry"),
     (
-        "Data",
-        "sums, averages, groups and top rows of a CSV; check JSON, change one setting, convert, compare two files",
+        "Code and pages",
+        "what has no docstring or test, unused names, versions, broken links, styles, one setting",
     ),
+    ("Convert", "CSV, JSON and Markdown tables; check JSON, compare two files, put files together"),
 )
 
 
@@ -282,7 +293,7 @@ FIRST_RULES: list[Rule] = [
     rule(r"(?:hi|hello|hey|hallo|howdy|greetings|good (?:morning|afternoon|evening|day)|yo|hola|bonjour|salut|moin|servus|guten (?:tag|morgen|abend))\b(?: (?:there|demo|agent|model|all|everyone|you|again|world))*[!.,? ]*(?:how are you\??|how(?:'s| is) it going\??|what's up\??)?$|how are you.*|what's up\??$", greet),
     rule(r"(?:thanks?|thank you|thx|ty|great|perfect|nice|cool|awesome|good job|well done|danke|merci|gracias|bye|goodbye|ok|okay|got it|good|yes|no|super|wonderful|excellent|very good|see you|nice work)\b(?: (?:a lot|very much|so much|you|for .*|work|job|thanks?|that's all|later|it))*[!. ]*$", thank),
     rule(r"(?:what|which)(?: (?:jobs|tasks|things|tools|kinds? of \w+|commands|sort of \w+))? (?:can|could|do|are) (?:you|i|the demo model|it|this|we)(?: able to)?(?: all)? ?(?:do|can do|here|with you|ask(?: you)?|know|support|use|have|offer|capable of|good at|help(?: me)? with)(?: .*)?[?. ]*$|(?:help|\?|/help|commands|usage|instructions|abilities|features|capabilities)[?!. ]*$|(?:who|what) are you.*|(?:what|which) (?:model|ai|llm)\b.*|(?:are you|is this) (?:an? |really |the |real )*(?:ai|bot|llm|human|model|gpt|claude|chatgpt|script|real|robot|assistant|person)\b.*|how (?:do|does|can) (?:you|i) (?:work|use|start|help|begin)(?: (?:you|here|with you|this|it|talking to you|the demo model))?[?!. ]*$|what (?:is|are) (?:your|the demo model's?|the demo model)\b.*|(?:tell|show) me what you can do.*|what should i (?:ask|try|do)\b.*|help me$|introduce yourself.*|what do you (?:do|know|offer)$|list (?:all )?(?:of )?(?:your |the )?(?:tools|abilities|capabilities|features|commands)(?: you (?:have|can use))?$|what tools .*|do you have (?:any )?tools.*|can you (?:write|read|edit|change|create|delete|run|execute|search|use|open)(?: to)? (?:files?|commands?|tools|code|scripts?|git|folders|things|anything)[?. ]*$|(?:do|can) you (?:have access to|access|see|read|touch|change|edit)\b(?!.*\b(?:image|picture|photo|screenshot)).*\bfiles\b(?! (?:here|in)).*|is (?:this|it) (?:safe|offline|local|online|free)\b.*", help_text),
-    rule(r"(?:what (?:did|have|has) (?:you|we|the agent|it|been) (?:do|done|did|been doing|accomplish\w*|achieve\w*|change[d]?)\b.*|(?:recap|summari[sz]e|sum up|summary of|give me a summary of|list|review)(?: (?:this|the|our|your|all|what))* (?:conversation|chat|session|discussion|you did|you have done|you've done|we did|we have done|was done|steps|actions|progress|work so far|happened)\b.*|recap|what happened(?: so far)?|what was done.*|progress\??|what have you been up to.*)$", what_was_done),
+    rule(r"(?:what (?:did|have|has) (?:you|we|the agent|it|been) (?:do|done|did|been doing|accomplish\w*|achieve\w*|change[d]?)\b(?! (?:in|on|at|about|with|for|during|when|after|before) (?!this|the (?:session|conversation|folder|files?))).*|(?:recap|summari[sz]e|sum up|summary of|give me a summary of|list|review)(?: (?:this|the|our|your|all|what))* (?:conversation|chat|session|discussion|you did|you have done|you've done|we did|we have done|was done|steps|actions|progress|work so far|happened)\b.*|recap|what happened(?: so far)?|what was done.*|progress\??|what have you been up to.*)$", what_was_done),
     rule(r"(?:stop|cancel|abort|halt|never ?mind|forget (?:it|that)|wait|don'?t do (?:it|that)|leave it|enough|quit|exit|stop (?:it|that|this|now|everything|the job))[.! ]*$", stop_here),
 ]  # fmt: skip
 

@@ -161,6 +161,9 @@ class Asking(Grammar):
                 and not query.limit
                 and query.order is None
                 and len(query.shown) == 1
+                and not re.search(
+                    r"‹t\d+› and ‹k|‹k\d+› (?:and|of (?:all|each|every)) (?:the |our )?‹t", self.found.text
+                )
             ):
                 # "what categories are there": each once.
                 query.operation = "values"

@@ -75,7 +75,7 @@ def marked(ask: Ask, sheet: Sheet, today: date | None = None) -> Marked:
         r"(?<=\w)n['’]t\b", " not", re.sub(r"\b(has|have|is|are|was|were|does|do|did)nt\b", r"\1 not", text)
     )
     text = re.sub(r"['’]s\b|(?<=s)['’](?=\s)", " ", text)
-    text = _values(sheet, text, found)
+    text = _values(sheet, text, found, ask.text)
     text = _times(sheet, text, found, today)
     text = _numbers(text, found)
     text = _columns(sheet, text, found)
@@ -131,7 +131,7 @@ def _noun(sheet: Sheet, word: str) -> bool:
     return any(alike(word, noun) for noun in sheet.nouns | sheet.extra_nouns)
 
 
-def _values(sheet: Sheet, text: str, found: Marked) -> str:
+def _values(sheet: Sheet, text: str, found: Marked, written_text: str) -> str:
     whole: list[tuple[str, int]] = []
     for number, column in enumerate(sheet.columns):
         if column.kind == "text":
@@ -162,6 +162,9 @@ def _values(sheet: Sheet, text: str, found: Marked) -> str:
             or _heading(sheet, word)
             or re.search(rf"\b(?:which|what|how many) {re.escape(word)}\b", text)
         ):
+            continue
+        if re.search(rf"\b(?:the|an?|each|every|some|any) {re.escape(word)}\b", written_text):
+            # "The hotel" speaks of one of them; "Hotel Alma" or "Karl" names it.
             continue
         for number, column in enumerate(sheet.columns):
             if column.kind == "text" and any(

@@ -184,4 +184,18 @@ class Selecting(Grammar):
         number, text, whole = self.found.values[self.found.number(mark)]
         if column is not None and text.lower() in {c.lower() for c in self.sheet.columns[column].cells}:
             number = column
+        others = [
+            c.name
+            for n, c in enumerate(self.sheet.columns)
+            if column is None
+            and n != number
+            and not c.origin
+            and c.kind == "text"
+            and text.lower() in {x.lower() for x in c.cells}
+        ]
+        if others:
+            self.failed.append(
+                f"{text}, which stands in {self.sheet.columns[number].name} and in {' and '.join(others)},"
+            )
+            return
         self.add(Condition(number, "is" if whole else "has", (text,), negated))

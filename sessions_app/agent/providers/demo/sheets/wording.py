@@ -177,6 +177,8 @@ def written(sheet: Sheet, query: Query, kind: str) -> str | None:
         ]
     else:
         shown = query.shown or [n for n, column in enumerate(sheet.columns) if not column.origin]
+        if query.shown and kind != "txt":
+            shown = columns_shown(sheet, query)
         names = [sheet.columns[n].name for n in shown]
         body = [[sheet.columns[n].cells[row] for n in shown] for row in rows]
     if kind in {"csv", "tsv"}:

@@ -61,7 +61,7 @@ SAME: dict[str, str] = {
 #: Verbs and other words by which people speak of money without naming a column.
 MONEY_WORDS = word_set("spend spent spending cost costs costing pay pays paid earn earned earning earnings money worth revenue price prices priced turnover expense expenses ausgegeben dépensé gastado income takings charged charge charges sales euros euro dollars bill")  # fmt: skip
 #: Verbs that only say that a row came about; they go with a date.
-HAPPENED = word_set("placed made came come happened recorded received registered joined created issued started began begun took place ordered bought sold sent arrived arriving published entered signed added booked due dated written submitted went took visited occurred opened finished ended played taken visits coming upcoming send sends times time")  # fmt: skip
+HAPPENED = word_set("born placed made came come happened recorded received registered joined created issued started began begun took place ordered bought sold sent arrived arriving published entered signed added booked due dated written submitted went took visited occurred opened finished ended played taken visits coming upcoming send sends times time")  # fmt: skip
 #: They go with a column of yes and no, or one that may be empty.
 AGREED = word_set("subscriber subscribers subscription subscriptions anything something ever subscribed subscribe subscribes opted agreed agree flagged get gets receive receives want wants provided given gave left filled entered yes true already been")  # fmt: skip
 #: In a table of people they mean its rows, whatever the table is called.
