@@ -12,6 +12,7 @@ from django.urls import URLPattern, reverse
 
 from sessions_app import blobs, entry_log
 from sessions_app.models import Blob, Entry, Membership, Run, Session
+from sessions_app.runner import review_records
 from sessions_app.urls import session_urls, urlpatterns
 from sessions_app.views import __name__ as views_package
 
@@ -37,6 +38,7 @@ PAGES = (
     "session_history",
     "session_print",
     "company",
+    "compaction_review",
 )
 COMMANDS = (
     "submit_prompt",
@@ -61,6 +63,8 @@ COMMANDS = (
     "mark_outcome",
     "carry",
     "put_away",
+    "review_coverage",
+    "review_act",
 )
 OF_A_FILE = {"file_diff", "changed_file"}
 # What GET asks and POST carries out: for those who may change the session.
@@ -106,6 +110,7 @@ def filled(session: Session, alice: User, settings: Any) -> Session:
     entry_log.append(session.pk, {"type": "message", "message": written})
     blobs.record_uses(first, [(blobs.store(b"secret bytes", "image/png"), "image-1.png")])
     session.refresh_from_db()
+    review_records.record_imported(session)
     return session
 
 
@@ -123,8 +128,10 @@ def address(name: str, session: Session) -> str:
         "erase",
     }:
         arguments["seq"] = 1
-    elif name == "replaced":
+    elif name in {"replaced", "compaction_review", "review_coverage"}:
         arguments["seq"] = 3
+    elif name == "review_act":
+        arguments |= {"seq": 3, "act": "edit"}
     elif name in {"edit_queued", "answer_question"}:
         arguments["id"] = 1
     elif name == "session_blob":
