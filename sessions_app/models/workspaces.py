@@ -35,7 +35,6 @@ class Workspace(models.Model):
     class Policy(models.TextChoices):
         OFF = "off", "compactions are not reviewed"
         AFTER = "after", "compactions are listed for review"
-        BEFORE = "before", "large automatic compactions wait for approval"
 
     name = models.CharField(max_length=120)
     path = models.TextField(help_text="Absolute real path of the folder.", unique=True)
