@@ -309,9 +309,10 @@ def deltas(page: Page, base: str, seconds: int) -> Iterator[Figure]:
     seq = page.locator("#transcript > article").last.get_attribute("id").partition("-")[2]  # type: ignore[union-attr]
     key = page.url.partition("/s/")[2].partition("/")[0]
     stored = page.request.get(f"{base}/s/{key}/entries/{seq}/?source=1").text()
-    if page.get_by_role("button", name="Show all").count():
-        page.get_by_role("button", name="Show all").last.click()
-        page.wait_for_timeout(2000)
+    # A long answer is folded on the page: the rest is a press away.
+    if (rest := page.locator(f"#entry-{seq} .entry__more :is(a, button)")).count():
+        rest.first.click()
+        rest.first.wait_for(state="detached")
     shown = page.locator(f"#entry-{seq} [data-copy]").first.inner_text()
     same = shown.split() == stored.split()
     yield Figure(
