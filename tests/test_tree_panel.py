@@ -179,3 +179,16 @@ def test_first_words_are_found_in_a_record_that_is_cut_short() -> None:
 def test_first_words_are_without_marks_of_markdown() -> None:
     assert first_words('{"summary":"## Goal\\nFind **why** `x` fails."}') == "Find why x fails."
     assert first_words('{"summary":"# Only a heading"}') == "Only a heading"
+
+
+def test_a_folded_run_opens_to_its_entries(session: Session) -> None:
+    say(session, "Begin")
+    for number in range(90):
+        say(session, f"Step {number}", "assistant")
+    session.refresh_from_db()
+    [capsule] = [row for row in tree_panel.build(session).rows if row.shape == "capsule"]
+    assert (capsule.first, capsule.last) == (1, 87)
+    rows = tree_panel.opened_run(session, 1, 87).rows
+    assert [row.words for row in rows[:2]] == ["Step 0", "Step 1"]
+    assert (rows[-1].shape, rows[-1].words, rows[-1].first) == ("capsule", "27 entries", 61)
+    assert len(tree_panel.opened_run(session, 61, 10_000).rows) == 30

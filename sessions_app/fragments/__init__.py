@@ -32,6 +32,7 @@ from sessions_app.fragments.session_parts import (
     render_session_name,
     render_session_row,
     render_tree,
+    render_tree_run,
     run_state,
     thinking_levels,
 )
@@ -67,6 +68,7 @@ __all__ = [
     "render_tool_open",
     "render_tool_running",
     "render_tree",
+    "render_tree_run",
     "render_undo_bar",
     "run_state",
     "source_of",

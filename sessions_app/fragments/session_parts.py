@@ -220,6 +220,12 @@ def render_tree(session: Session, *, user: AnyUser, panel: tree_panel.TreePanel 
     )
 
 
+def render_tree_run(session: Session, first: int, last: int) -> str:
+    """The rows that take the place of a folded run's."""
+    panel = tree_panel.opened_run(session, first, last)
+    return render_to_string("sessions_app/_tree.html", {"panel": panel, "queued": [], "part": True})
+
+
 def render_session_row(session: Session, *, user: AnyUser) -> str:
     """The session's row in the list."""
     return render_to_string(

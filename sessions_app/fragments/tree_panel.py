@@ -28,6 +28,8 @@ MOST_ROWS = 200
 FOLDED_FROM = 5
 """A stretch of at least so many uneventful entries becomes a capsule (UI §6)."""
 NEWEST = 3
+MOST_OPENED = 60
+"""Rows of a folded run that open at once."""
 MOST_BRANCHES = 12
 """Branches that are listed at one fork before the rest is one row."""
 SHORT_PATH = 60
@@ -59,7 +61,8 @@ _FIRST_TEXT = re.compile(r'"(?:text|content|summary)"\s*:\s*"((?:[^"\\]|\\.){0,4
 @dataclass(frozen=True, slots=True)
 class TreeRow:
     """One row. `shape` is a glyph or `capsule`; `seq` is where it goes (with `tip`: to the newest below it);
-    `place` is its position among the rows of its level, of `of`."""
+    `place` is its position among the rows of its level, of `of`; a capsule on the path holds the depths from `first`
+    to `last`."""
 
     shape: str
     words: str
@@ -74,6 +77,8 @@ class TreeRow:
     tail: bool = False
     place: int = 1
     of: int = 1
+    first: int | None = None
+    last: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +117,7 @@ def build(session: Session) -> TreePanel:
 def _rows(session: Session, layout: Layout, labels: dict[str, str]) -> list[TreeRow]:
     kept = _kept_depths(session.pk, layout, labels)
     shown = _ends_of(_with_small_gaps(kept, layout.length))
-    entries = {
-        entry.depth: entry
-        for entry in Entry.objects.filter(tree_rows.at_places(layout.places(shown)))
-        .only("seq", "depth", "kind", "role", "entry_id")
-        .annotate(head=Substr("payload", 1, _HEAD))
-    }
+    entries = _entries_at(layout, shown)
     firsts = _first_entries([*layout.branches, *layout.ahead])
     by_depth: dict[int, list[Branch]] = {}
     for branch in layout.branches:
@@ -126,7 +126,7 @@ def _rows(session: Session, layout: Layout, labels: dict[str, str]) -> list[Tree
     previous = -1
     for depth in sorted(entries):
         if depth - previous > 1:
-            rows.append(_capsule(depth - previous - 1))
+            rows.append(_capsule(previous + 1, depth - 1))
         previous = depth
         entry = entries[depth]
         beside = by_depth.get(depth, ())
@@ -137,6 +137,25 @@ def _rows(session: Session, layout: Layout, labels: dict[str, str]) -> list[Tree
     ahead = _branch_rows(layout.ahead, firsts, labels)
     rows += [replace(row, level=1, tail=True) for row in ahead]
     return rows
+
+
+def _entries_at(layout: Layout, depths: set[int]) -> dict[int, Any]:
+    rows = Entry.objects.filter(tree_rows.at_places(layout.places(depths)))
+    rows = rows.only("seq", "depth", "kind", "role", "entry_id").annotate(head=Substr("payload", 1, _HEAD))
+    return {row.depth: row for row in rows}
+
+
+def opened_run(session: Session, first: int, last: int) -> TreePanel:
+    """The rows of a run of the active path that was folded; of a long one its beginning, and a capsule for the rest."""
+    layout = lay_out(session, session.leaf)
+    last = min(last, layout.length - 1)
+    until = min(last, first + MOST_OPENED - 1)
+    entries = _entries_at(layout, set(range(max(0, first), until + 1)))
+    labels = labels_of(session.pk)
+    rows = [row for depth in sorted(entries) if (row := _row(entries[depth], labels, fork=False)) is not None]
+    if until < last:
+        rows.append(_capsule(until + 1, last))
+    return TreePanel(tuple(rows), branches=0, entries=0, messages=0, own_messages=0)
 
 
 def _with_numbers(rows: list[TreeRow]) -> list[TreeRow]:
@@ -307,8 +326,9 @@ def _branch_rows(
     return rows
 
 
-def _capsule(count: int) -> TreeRow:
-    return TreeRow("capsule", wording.plural(count, "entry", "entries"))
+def _capsule(first: int, last: int) -> TreeRow:
+    words = wording.plural(last - first + 1, "entry", "entries")
+    return TreeRow("capsule", words, first=first, last=last)
 
 
 def _numbered(rows: Sequence[TreeRow]) -> tuple[TreeRow, ...]:

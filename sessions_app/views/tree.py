@@ -45,9 +45,13 @@ _FILTERS = (
 
 @require_GET
 def session_tree(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """The drawing on a page of its own, opened around `at` or `entry`, else around the leaf. For htmx the rows beside the chat."""
+    """The drawing on a page of its own, opened around `at` or `entry`, else around the leaf. For htmx the rows
+    beside the chat, or with `first` and `last` (depths) those of a folded run."""
     session = visible_session(request, key)
     if wants_fragment(request):
+        first, last = (request.GET.get(name, "") for name in ("first", "last"))
+        if all(text.isdecimal() and len(text) < 10 for text in (first, last)):
+            return HttpResponse(fragments.render_tree_run(session, int(first), int(last)))
         return HttpResponse(fragments.render_tree(session, user=request.user))
     state = read_state(request.GET)
     picture, hits = _picture(session, state)

@@ -1,5 +1,5 @@
 // The tree by keyboard: one tab stop, arrows walk, Enter goes there. A press on a row of the active path only
-// shows it; on another branch it goes there.
+// shows it; on another branch it goes there; a folded run opens in its place.
 
 class SessionTree extends HTMLElement {
   #observer = new MutationObserver(() => this.#renewed());
@@ -32,12 +32,15 @@ class SessionTree extends HTMLElement {
       ArrowUp: () => rows[index - 1],
       Home: () => rows[0],
       End: () => rows.at(-1),
-      ArrowRight: () => (rows[index + 1]?.dataset.level > row.dataset.level ? rows[index + 1] : undefined),
+      ArrowRight: row.dataset.first ? undefined : () => (rows[index + 1]?.dataset.level > row.dataset.level ? rows[index + 1] : undefined),
       ArrowLeft: () => rows.slice(0, index).findLast((it) => it.dataset.level < row.dataset.level),
     }[event.key];
     if (next) {
       event.preventDefault();
       this.#focus(next());
+    } else if (["Enter", " ", "ArrowRight"].includes(event.key) && row.dataset.first) {
+      event.preventDefault();
+      this.#open(row);
     } else if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
       this.#go(row);
@@ -46,6 +49,7 @@ class SessionTree extends HTMLElement {
 
   #clicked = (event) => {
     const row = event.target.closest("[role=treeitem]");
+    if (row?.dataset.first) return void this.#open(row);
     if (!row?.dataset.seq) return;
     this.#focus(row);
     if (row.dataset.level === "1" && this.#show(row.dataset.seq)) return;
@@ -86,6 +90,23 @@ class SessionTree extends HTMLElement {
     entry?.scrollIntoView({ block: "center" });
     if (entry) this.closest("drawer-panel")?.hide?.();
     return entry;
+  }
+
+  // The entries of a folded run take its place.
+  async #open(row) {
+    const { first, last } = row.dataset;
+    const answer = await fetch(`${this.dataset.page}?first=${first}&last=${last}`, { headers: { "HX-Request": "true" } }).catch(() => null);
+    if (!answer?.ok || !row.isConnected) return;
+    const template = document.createElement("template");
+    template.innerHTML = await answer.text();
+    const [begin] = template.content.querySelectorAll("[role=treeitem]");
+    row.replaceWith(template.content);
+    const level = this.#rows.filter((it) => it.dataset.level === "1");
+    level.forEach((it, index) => {
+      it.ariaPosInSet = index + 1;
+      it.ariaSetSize = level.length;
+    });
+    this.#focus(begin);
   }
 
   // New rows come whole: somebody walking through them goes on where the leaf stands.

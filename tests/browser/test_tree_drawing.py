@@ -192,6 +192,18 @@ def test_two_branches_beside_each_other_and_one_answer_carried(tree_page: Page) 
     )
 
 
+def test_beside_the_chat_a_folded_run_opens_in_its_place(tree_page: Page) -> None:
+    page = tree_page
+    page.goto(page.url.partition("tree/")[0])
+    wait_for_elements(page)
+    run = item(page, "39 entries")
+    run.focus()
+    page.keyboard.press("Enter")
+    expect(item(page, "Step 4")).to_be_visible()
+    expect(run).to_have_count(0)
+    expect(item(page, "Step 0")).to_be_focused()
+
+
 def test_on_a_phone_the_chosen_entry_is_a_sheet(tree_page: Page) -> None:
     page = tree_page
     page.set_viewport_size({"width": 390, "height": 844})
