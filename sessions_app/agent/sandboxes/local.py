@@ -36,6 +36,7 @@ class LocalSandbox:
     the variables that describe the session at the moment a command starts. `max_timeout` (seconds),
     `output_limit` (bytes a command may print) and `memory_limit` (bytes of data for each process) are the
     operator's ceilings. Long outputs are written to `spill_dir`, which can be read by tools but not changed.
+    `begins_run`: no other sandbox has run a command of this run before.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class LocalSandbox:
         output_limit: int | None = MOST_OUTPUT,
         memory_limit: int | None = None,
         spill_dir: Path | None = None,
+        begins_run: bool = False,
     ) -> None:
         hide_from_commands()
         self.cwd = Path(os.path.realpath(cwd))
@@ -66,7 +68,8 @@ class LocalSandbox:
         self._output_limit = output_limit
         self._memory_limit = memory_limit
         self._command_numbers = itertools.count(1)
-        self._has_started = False
+        # Whether a process of the run may be there: another sandbox may have started some before.
+        self._has_started = not begins_run
 
     def resolve(self, path: str) -> Path:
         if not path.strip():
