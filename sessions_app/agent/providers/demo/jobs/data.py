@@ -200,7 +200,11 @@ def _assumed(ask: Ask, reading: Reading, today: date | None) -> tuple[Reading, s
         + ask.text[subject.end() :]
     )
     again = read(ask.with_text(text), reading.sheet, today)
-    if again.unknown or not (again.query.conditions or again.measured):
+    counts_numbers = again.query.operation == "count" and any(
+        again.sheet.columns[n].kind == "number" for n in again.query.shown
+    )
+    # "How many tickets were sold" asks for the numbers of `sold`, not for rows.
+    if again.unknown or counts_numbers or not (again.query.conditions or again.measured):
         return None
     return again, word
 
@@ -349,6 +353,7 @@ def table_answer(desk: Desk, ask: Ask) -> Move[str | None]:
     _, target = destination(ask)
     if target is not None:
         return (yield from _saved(desk, sheet, query, target))
+    desk.earlier = [sheet.path, *(p for p in desk.earlier if p != sheet.path)]
     note = f"“{found.assumed}” is taken for the rows of {link(sheet.path)}.\n\n" if found.assumed else ""
     return note + answered(sheet, query, who=found.who)
 

@@ -109,7 +109,7 @@ def _said(ask: Ask, said: str, sheet: Sheet) -> tuple[dict[int, str], list[str]]
     parts = [
         p.strip()
         for p in re.split(
-            r"[,;]\s*|\s+with\s+(?:an? |the )?|\s+(?:for|at)\s+(?=[€$£]?\d)|\s+and\s+(?=(?:the |a )?[\w-]+ (?:is |= ?)?\S)",
+            r"[,;]\s*|:\s+|\s+with\s+(?:an? |the )?|\s+(?:for|at)\s+(?=[€$£]?\d)|\s+and\s+(?=(?:the |a )?[\w-]+ (?:is |= ?)?\S)",
             said,
         )
         if p and p.strip()
@@ -118,7 +118,7 @@ def _said(ask: Ask, said: str, sheet: Sheet) -> tuple[dict[int, str], list[str]]
     loose: list[str] = []
     for part in parts:
         plain = re.sub(
-            r"^(?:and|with|in|from|a|an|the|it|costs?|for|at)\s+",
+            r"^(?:and|with|in|on|from|a|an|the|it|costs?|for|at)\s+",
             "",
             ask.plain(part).strip().strip("\"'").rstrip("."),
             flags=re.I,

@@ -119,6 +119,25 @@ class Asking(Grammar):
             if required:
                 self.failed.append({"sum": "how much"}.get(operation, operation))
             return
+        sold = [
+            c.name
+            for c in self.sheet.columns
+            if not c.origin
+            and c.kind == "number"
+            and c.has("quantity", "qty", "sold", "stock", "copies", "pieces", "units")
+        ]
+        if (
+            operation == "sum"
+            and sold
+            and self.money
+            and self.sheet.columns[column].has("price")
+            and not any(c.column == self.sheet.title() for c in self.query.conditions)
+        ):
+            # The sum of unit prices is no money that anybody got or paid.
+            self.failed.append(
+                f"how much ({self.sheet.columns[column].name} would have to be multiplied by {sold[0]})"
+            )
+            return
         units = self.sheet.columns[column].units - {""}
         if len(units) > 1:
             self.failed.append(

@@ -72,13 +72,13 @@ FILLING = word_set("""
     it its they them their theirs this that there here what what's which who who's whose whom how please show list give get find print display tell see
     name names named called call table csv json tsv file data dataset spreadsheet row rows record records entry entries line item items thing things value values
     column columns field fields one ones all every everyone everybody anyone anybody someone each any some both people person persons folks guys those these just only
-    also as from into can could would should will shall want need like know look up out so far yet still currently now right altogether overall total whole
+    also as from into can could would should will shall want need like know look up so far yet still currently now right altogether overall total whole
     complete entire full exactly actually really maybe me. let lets us let's filter select return calculate compute work answer question details detail info
     information say says said if belong belongs belonging live lives lived based stand stands standing set marked listed found exist exists
     contain contains containing includes include including via per if then when where result results number figure figures many much amount kind kinds type types
     sort sorts different various respective corresponding associated matching match go goes going got gets take takes our please thanks thank you
     sorted order ordered grouped group ranking rank ranked them it's there's i'd i'm they're don't current time pretty quick quickly
-    short brief nice nicely clear overview summary worth via across among within out about regarding concerning according wrote written think
+    short brief nice nicely clear overview summary worth via across among within  about regarding concerning according wrote written think
     der die das den dem ein eine und oder für mit von im ist sind hat haben zeige alle welche wer wie viele
 """) - word_set("not no never without except")  # fmt: skip
 #: Words that change the meaning of a question. One that is left over means that the question was not understood.
