@@ -398,11 +398,48 @@ def test_a_compaction_within_a_job_has_a_row_while_it_lasts() -> None:
     view.take(
         [{"type": "compaction_end", "reason": "threshold", "errorMessage": "Auto-compaction failed: no"}]
     )
-    assert view.ops() == [["drop", "compacting"]]
-    assert view.snapshot() == ""
+    dropped, [op, key, html] = view.ops()
+    assert (dropped, op, key) == (["drop", "compacting"], "message", "compaction-failed")
+    assert "Auto-compaction failed: no" in html
+    assert view.snapshot() == html
     assert view.says[-1] == "Auto-compaction failed: no"
     view.take([{"type": "compaction_start", "reason": "manual"}])
     assert view.ops() == []
+
+
+def test_what_happened_beside_answers_stays_until_the_run_has_ended() -> None:
+    view = RunView()
+    view.take([{"type": "compaction_paused", "message": "Stopped: <b> is too big"}])
+    view.take([{"type": "request_repaired", "repairs": ["an open call was closed", "an image left out"]}])
+    assert [op[:2] for op in view.ops()] == [
+        ["message", "compaction-paused"],
+        ["message", "request-repaired"],
+    ]
+    assert "Stopped: &lt;b&gt; is too big" in view.snapshot()
+    assert "an open call was closed; an image left out" in view.snapshot()
+    assert "an image left out" in view.says[-1]
+    view.take([{"type": "run_end", "status": "completed"}])
+    assert view.snapshot() == ""
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        ({"willRetry": True}, "Older messages are summed up; the request is sent again"),
+        ({"willRetry": False}, "Older messages are summed up"),
+        ({"aborted": True}, "Summing up was cancelled"),
+    ],
+)
+def test_the_end_of_a_compaction_is_said(end: Json, words: str) -> None:
+    view = RunView()
+    view.take([{"type": "compaction_start", "reason": "overflow"}, {"type": "compaction_end", **end}])
+    assert view.says[-1] == words
+
+
+def test_a_provider_that_answers_again_is_said() -> None:
+    view = RunView()
+    view.take([{"type": "auto_retry_end", "success": True, "attempt": 1}])
+    assert view.says == ["The provider answers again"]
 
 
 def test_a_request_that_will_be_sent_again_counts_down_until_its_answer_begins() -> None:

@@ -108,6 +108,11 @@ def render_retrying(key: str, event: Json) -> str:
     )
 
 
+def render_live_note(key: str, words: str) -> str:
+    """The row of something that happened beside answers and tools."""
+    return render_to_string("sessions_app/entries/_live_note.html", {"key": key, "words": words})
+
+
 def render_tool_open(call: Json) -> str:
     """The card of a call that has no result though nothing runs any more."""
     card = open_card(call)

@@ -10,7 +10,13 @@ from typing import Any
 
 from django.utils import timezone
 
-from sessions_app.fragments import render_compacting, render_retrying, render_tool_running, tail_of
+from sessions_app.fragments import (
+    render_compacting,
+    render_live_note,
+    render_retrying,
+    render_tool_running,
+    tail_of,
+)
 from sessions_app.stream_hub.growing_answer import GrowingAnswer, Op
 
 logger = logging.getLogger(__name__)
@@ -51,6 +57,7 @@ class RunView:
     def __init__(self) -> None:
         self._answer: GrowingAnswer | None = None
         self._tools: dict[str, RunningTool] = {}
+        self._notes: dict[str, str] = {}
         self._compacts = ""
         self._retries = ""
         self._result_of = ""
@@ -92,7 +99,7 @@ class RunView:
         """The whole of `#live` as it is after the last `ops`, but for the previews of those keys."""
         answer = self._answer.html() if self._answer and self._answer.key not in without else ""
         tools = "".join(tool.html() for key, tool in self._tools.items() if key not in without)
-        return answer + tools + self._compacts + self._retries
+        return answer + tools + self._compacts + self._retries + "".join(self._notes.values())
 
     def _take(self, event: Json) -> None:
         match event["type"]:
@@ -135,16 +142,18 @@ class RunView:
                 self._changes.append(lambda: [["message", RETRYING, html]])
             case "auto_retry_end":
                 self._retry_began()
+                if event.get("success"):
+                    self.says.append("The provider answers again")
             case "compaction_start":
                 self.says.append("Summing up older messages")
                 self._compaction_began(str(event.get("reason", "")))
             case "compaction_end":
-                self._compacts = ""
-                self._drop(COMPACTING)
-                if event.get("errorMessage"):
-                    self.says.append(str(event["errorMessage"]))
+                self._compaction_ended(event)
             case "compaction_paused":
-                self.says.append(str(event.get("message", "")))
+                self._note("compaction-paused", str(event.get("message", "")))
+            case "request_repaired":
+                repairs = "; ".join(str(repair) for repair in event.get("repairs") or ())
+                self._note("request-repaired", f"The history was put in order before it was sent: {repairs}")
 
     def _message_started(self, event: Json) -> None:
         message = event["message"]
@@ -189,6 +198,26 @@ class RunView:
             html = self._compacts = render_compacting(COMPACTING, reason)
             self._changes.append(lambda: [["message", COMPACTING, html]])
 
+    def _compaction_ended(self, event: Json) -> None:
+        """A summary is an entry; what failed within a job would be seen nowhere else until the page is opened anew."""
+        self._compacts = ""
+        self._drop(COMPACTING)
+        if event.get("aborted"):
+            self.says.append("Summing up was cancelled")
+        elif not event.get("errorMessage"):
+            again = "; the request is sent again" if event.get("willRetry") else ""
+            self.says.append(f"Older messages are summed up{again}")
+        elif event.get("reason") == "manual":
+            self.says.append(str(event["errorMessage"]))
+        else:
+            self._note("compaction-failed", str(event["errorMessage"]))
+
+    def _note(self, key: str, words: str) -> None:
+        """A row that stays until the run has ended, and words for those who do not see it."""
+        self.says.append(words)
+        html = self._notes[key] = render_live_note(key, words)
+        self._changes.append(lambda: [["message", key, html]])
+
     def _tool_ended(self, call_id: str) -> None:
         """Its entry waits for the others of the batch: until then the card says that it is done."""
         tool = self._tools.get(call_id)
@@ -202,5 +231,6 @@ class RunView:
     def _start_anew(self) -> None:
         self._answer, self._result_of, self._compacts, self._retries = None, "", "", ""
         self._tools.clear()
+        self._notes.clear()
         self._changes = [lambda: [["clear"]]]
         self._grown.clear()
