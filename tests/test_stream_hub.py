@@ -297,6 +297,22 @@ async def test_notices_reach_the_viewers_of_their_session_only(hub: StreamHub) -
 
 @pytest.mark.services
 @pytest.mark.asyncio
+async def test_the_notice_of_a_run_is_enough_to_follow_it(hub: StreamHub) -> None:
+    reader = Reader(hub).join(run=None)
+    await reader.until(lambda r: "resync" in r.notices)
+    live.notify(SESSION, "run", run=RUN, status="queued", agent=True)
+    write(live.RunStream(RUN, SESSION), started(), delta("first words"))
+    await reader.until(lambda r: r.page.text == "first words")
+    # A person's own command runs beside the agent, and a run that is over is not followed again.
+    live.notify(SESSION, "run", run=RUN + 1, status="queued", agent=False)
+    live.notify(SESSION, "run", run=RUN - 1, status="running", agent=True)
+    live.notify(SESSION, "queue")
+    await reader.until(lambda r: "queue" in r.notices)
+    assert reader.viewer.run_id == RUN
+
+
+@pytest.mark.services
+@pytest.mark.asyncio
 async def test_the_end_of_a_run_clears_the_live_region_and_is_noticed(hub: StreamHub) -> None:
     reader = Reader(hub).join()
     stream = live.RunStream(RUN, SESSION)
