@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from sessions_app import entry_log
 from sessions_app.agent.models_catalogue import SCRIPTED_MODEL
 from sessions_app.agent.providers.anthropic_request import build_body
 from sessions_app.agent.providers.base import ProviderRequest
@@ -347,6 +348,14 @@ def test_live_coverage_follows_what_is_typed(stage: Stage) -> None:
     judged = reviews.live_coverage(review=review, summary="Never touch the dam, plan it in docs/mill.md")
     kept = {item.thing.kind for item in judged if item.status != "missing"}
     assert {"constraint", "path"} <= kept
+
+
+def test_a_later_version_is_told_to_replace_what_the_first_one_did(stage: Stage) -> None:
+    review = compacted(stage)
+    assert review.entry is not None
+    version = reviews.edit(review=review, author=stage.author, summary="Other words")
+    assert version.entry is not None
+    assert entry_log.replaced_depths(version.entry) == entry_log.replaced_depths(review.entry)
 
 
 # --- in the reference ---

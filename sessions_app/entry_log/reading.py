@@ -11,7 +11,7 @@ from sessions_app.core.entries import Entry as CoreEntry
 from sessions_app.core.projection import Context
 from sessions_app.entry_log import columns
 from sessions_app.entry_log.active_path import load_core_path
-from sessions_app.models import Entry, Segment, Session
+from sessions_app.models import Entry, Segment, Session, SummaryVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,13 +242,20 @@ def _ends(leaf: Entry) -> Iterator[tuple[int, int, int]]:
 
 def replaced_depths(entry: Entry) -> tuple[int, int]:
     """Depths of the entries a compaction replaced: from where the one before it left off (or the root) up to, not
-    including, the first it keeps."""
+    including, the first it keeps. A later version of a summary begins where the first one did.
+    """
+    version = (
+        SummaryVersion.objects.filter(entry=entry, number__gt=1)
+        .select_related("review__entry__parent")
+        .first()
+    )
+    first = version.review.entry if version is not None and version.review.entry is not None else entry
     session = Entry.objects.filter(session_id=entry.session_id)
     kept = (
         session.filter(seq=entry.kept_seq).values_list("depth", flat=True).first() if entry.kept_seq else None
     )
     end = entry.depth if kept is None else kept
-    above = entry.parent.compaction_seq if entry.parent is not None else None
+    above = first.parent.compaction_seq if first.parent is not None else None
     previous = (
         session.filter(seq=above).values_list("depth", "kept_seq").first() if above is not None else None
     )

@@ -29,6 +29,7 @@ _MOST_LINKS = 3
 # Of the weight of a line's words, the share a source must say to support it.
 _SUPPORTS = 0.34
 _NEXT_BEST = 0.6
+_FEW = 60
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s|-{3,}\s*$|\*{3,}\s*$)")
 _NOTHING = re.compile(r"^\W*(?:none|keine?)?\W*$", re.IGNORECASE)
 _TAG = re.compile(r"^\s*</?[a-z-]+>\s*$")
@@ -98,6 +99,8 @@ class _Index:
         self._german = is_german(" ".join(source.text[:300] for source in sources[:10]))
         self._holders: dict[str, list[int]] = defaultdict(list)
         self._folded: dict[int, str] = {}
+        # In a long range, what is said everywhere points nowhere.
+        self._common = max(_FEW, len(sources) // 4)
         for place, source in enumerate(sources):
             for token in dict.fromkeys(_tokens(source.text, self._german)):
                 self._holders[token].append(place)
@@ -110,6 +113,8 @@ class _Index:
         total = sum(weights.values())
         scores = Counter[int]()
         for token in tokens:
+            if len(self._holders.get(token, ())) > self._common:
+                continue
             for place in self._holders.get(token, ()):
                 scores[place] += weights[token]  # type: ignore[assignment]
         ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:_MOST_LINKS]

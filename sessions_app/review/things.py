@@ -106,7 +106,7 @@ _LOOKING = re.compile(
     r"^\s*(?:cd|ls|cat|pwd|head|tail|grep|rg|find|sed -n|wc|echo|which|git (?:status|diff|log|show))\b"
 )
 ERROR = re.compile(
-    r"\b\w*(?:Error|Exception|Warning)\b\s?[:\[(]|\berror(?:\[\w+\])?:|\bERROR\b|\bwarning:|\[error\]|\berror\s+(?=[A-Z])"
+    r"(?:Error|Exception|Warning)\b\s?[:\[(]|\berror(?:\[\w+\])?:|\bERROR\b|\bwarning:|\[error\]|\berror\s+(?=[A-Z])"
     r"|\bpanic:|\bfatal(?: error)?:|\bassertion failed|\bFAIL(?:ED)?:|No space left|[Pp]ermission denied|No such file"
     r"|\bcommand not found|[Ss]egmentation fault|\bHTTP [45]\d\d\b|\bcannot \w+ \w+|\bcould not \w+"
 )
@@ -296,7 +296,7 @@ def _commands(source: Source) -> Iterator[Thing]:
 
 
 def _errors(source: Source) -> Iterator[Thing]:
-    if source.speaker == "assistant":
+    if source.speaker == "assistant" or not ERROR.search(source.text):
         return
     at = 0
     for line in source.text.split("\n"):
