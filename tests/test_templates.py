@@ -44,7 +44,10 @@ def test_every_custom_element_has_a_module_of_its_name() -> None:
 
 
 def test_every_stylesheet_speaks_in_a_layer() -> None:
+    """But the admin's: the sheets it changes stand outside the layers."""
     for path in (ROOT / "static" / "css").glob("*.css"):
+        if path.name == "admin.css":
+            continue
         assert "@layer" in path.read_text(encoding="utf-8"), path.name
 
 
