@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -221,3 +222,19 @@ def test_what_is_known_of_a_session_is_read_on_not_anew(
         read = plain_outline_of(forked)
     assert read == Outline.of(tree_rows.strands_of(forked))
     assert sorted(strand.faces for strand in read.strands.values()) == ["u", "uauau", "uea"]
+
+
+def test_on_a_narrow_screen_time_runs_down_and_the_active_path_is_the_first_line(
+    alice_client: Client, forked: Session
+) -> None:
+    """UI §6: a row per item, branches before what goes on from their fork."""
+    found = window(alice_client, forked, down=1, width=390, height=700)
+    places = re.findall(r'data-seq="(\d)"', found["svg"])
+    assert places == ["1", "2", "3", "4", "5", "6"]
+    assert found["whole"][2] == 390
+    glyphs = re.findall(r'<use class="glyph glyph--\w+" href="#g-(\w+)" x="([\d.]+)"', found["svg"])
+    lefts = [round(float(x)) for _, x in glyphs]
+    assert len(set(lefts[:2] + lefts[4:])) <= 2
+    assert all(x > max(lefts[0], lefts[5]) for x in lefts[2:4])
+    part = window(alice_client, forked, down=1, width=390, height=200, y=170)
+    assert 0 < part["svg"].count("treeitem") < 6

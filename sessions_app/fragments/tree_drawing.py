@@ -186,13 +186,23 @@ class Picture:
 
     def _node(self, item: Item, above: _Above) -> tuple[str, str]:
         y = self.drawing.lanes[item.strand] * LANE
-        active = self._is_active(item)
-        here = item is self.here
+        active = self.is_active(item)
         words = self.words.get(item.place)
-        body, name = self._body(item, y, active, words)
+        body, name = self.body(item, y, active, words)
         about = self._about(item, y, active, words, above)
+        target = (
+            f'<rect class="target" x="{svg.number(item.x - 5)}" y="{svg.number(y - 14)}" '
+            f'width="{svg.number(item.width + 10)}" height="28" rx="7"/>'
+        )
+        if self.second is not None:
+            return f"<g>{body}</g>", about
+        return f"<g {self.attributes(item, name, words, active)}>{target}{body}</g>", about
+
+    def attributes(self, item: Item, name: str, words: Words | None, active: bool) -> str:
+        """What makes a shape an item of the tree, for people who hear it and for the script that walks in it."""
         siblings = self.drawing.items[item.strand]
         attributes = [
+            'class="node" role="treeitem" tabindex="-1"',
             f'id="{_id_of(item)}"',
             f'aria-level="{self.drawing.levels[item.strand]}" aria-posinset="{item.index + 1}" aria-setsize="{len(siblings)}"',
             f'aria-label="{escape(self._spoken(item, name))}"',
@@ -208,22 +218,13 @@ class Picture:
             attributes.append(f'data-within="{item.within}"')
         if active:
             attributes.append("data-active")
-        if here:
+        if item is self.here:
             attributes.append('aria-current="true"')
         if item.index == 0 and item.strand in self.drawing.attached:
             attributes.append(f'data-up="{_id_of(self.drawing.attached[item.strand])}"')
-        target = (
-            f'<rect class="target" x="{svg.number(item.x - 5)}" y="{svg.number(y - 14)}" '
-            f'width="{svg.number(item.width + 10)}" height="28" rx="7"/>'
-        )
-        if self.second is not None:
-            return f"<g>{body}</g>", about
-        return (
-            f'<g class="node" role="treeitem" tabindex="-1" {" ".join(attributes)}>{target}{body}</g>',
-            about,
-        )
+        return " ".join(attributes)
 
-    def _body(self, item: Item, y: float, active: bool, words: Words | None) -> tuple[str, str]:
+    def body(self, item: Item, y: float, active: bool, words: Words | None) -> tuple[str, str]:
         """The shape, and its name."""
         plural = wording.plural
         match item.shape:
@@ -299,7 +300,7 @@ class Picture:
         if is_entry and place in outline.labels:
             label = one_line(outline.labels[place], 24)
             if is_tip:
-                behind = svg.words_width(self._of_tip(item)[1]) + (42 if self._of_tip(item)[0] else 22)
+                behind = svg.words_width(self.of_tip(item)[1]) + (42 if self.of_tip(item)[0] else 22)
                 parts.append(svg.tag(label, item.x + item.width + behind, y))
             else:
                 parts.append(svg.tag(label, item.x, y - (42 if self._says(item, words) else 26)))
@@ -343,7 +344,7 @@ class Picture:
                 y + 4,
                 "t-bad t-halo",
             )
-        outcome, said = self._of_tip(item)
+        outcome, said = self.of_tip(item)
         drawn = ""
         if outcome:
             drawn = svg.use(OUTCOME_GLYPHS[outcome], x + 6, y, 17)
@@ -351,7 +352,7 @@ class Picture:
         css = "t-here" if item is self.here else "t-faint"
         return drawn + svg.text(said, x, y + 4, f"{css} t-halo")
 
-    def _of_tip(self, item: Item) -> tuple[str, str]:
+    def of_tip(self, item: Item) -> tuple[str, str]:
         """The outcome of a branch, and what is said behind its tip."""
         strand = self.outline.strands[item.strand]
         outcome = self.outline.outcomes.get((item.strand, len(strand.faces) - 1), "")
@@ -384,7 +385,7 @@ class Picture:
     def _is_second(self, strand: int) -> bool:
         return strand in self.others and strand not in self.outline.path
 
-    def _is_active(self, item: Item) -> bool:
+    def is_active(self, item: Item) -> bool:
         line = self.drawing.lines[item.strand]
         return line.active is not None and item.x <= line.active
 

@@ -60,6 +60,15 @@ def capsule(item: Item, y: float, entries: str, *, line: str = "") -> str:
     return "".join(parts)
 
 
+def small_capsule(x: float, y: float, entries: str, *, active: bool) -> str:
+    """A capsule of one size, with a short barcode and without its count, around `x`."""
+    css = "cap cap--path" if active else "cap"
+    parts = [f'<rect class="{css}" x="{number(x - 18)}" y="{number(y - 9)}" width="36" height="18" rx="9"/>']
+    for kind, moves in _ticks(entries, min(6, len(entries)), x - 10, y - 4.5).items():
+        parts.append(f'<path class="tick tick--{kind}" d="{moves}"/>')
+    return "".join(parts)
+
+
 def _ticks(entries: str, bins: int, left: float, top: float) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for index in range(bins):

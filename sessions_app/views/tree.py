@@ -18,6 +18,7 @@ from sessions_app.core.drawing import Filter, Outline, Place
 from sessions_app.core.entries import Kind
 from sessions_app.fragments import tree_details
 from sessions_app.fragments.outlines import drawing_of, outline_of
+from sessions_app.fragments.tree_column import Column
 from sessions_app.fragments.tree_drawing import Picture, Rect
 from sessions_app.fragments.tree_words import OUTCOME_WORDS
 from sessions_app.models import Entry, Pin, Session
@@ -81,12 +82,15 @@ def session_tree(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 
 @require_GET
 def tree_window(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """A rectangle of the drawing (`x`, `y`, `width`, `height` in pixels at 100 %), or one around `at`, as JSON."""
+    """A rectangle of the drawing (`x`, `y`, `width`, `height` in pixels at 100 %), or one around `at`, as JSON; with `down`
+    for a narrow screen."""
     session = visible_session(request, key)
     state = read_state(request.GET)
     picture, hits = _picture(session, state)
     width = _pixels(request, "width", FIRST_WINDOW[0], least=200)
     height = _pixels(request, "height", FIRST_WINDOW[1], least=200)
+    if "down" in request.GET:
+        return JsonResponse(_down(request, picture, hits, state, width, height))
     if "x" in request.GET:
         rect = Rect(_pixels(request, "x", 0), _pixels(request, "y", 0), width, height)
     else:
@@ -94,6 +98,21 @@ def tree_window(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     window = picture.window(rect)
     told = _told(picture, window, hits, state.at)
     return JsonResponse(told | {"svg": window.svg, "minimap": picture.minimap()})
+
+
+def _down(
+    request: HttpRequest, picture: Picture, hits: list[Place], state: TreeState, width: float, height: float
+) -> Json:
+    """The drawing for narrow screens, where time runs down."""
+    column = Column(picture)
+    at = state.at or session_leaf(picture.session)
+    rect = (
+        Rect(0, _pixels(request, "y", 0), width, height)
+        if "y" in request.GET
+        else column.around(at, width, height)
+    )
+    window = column.window(rect)
+    return _told(picture, window, hits, state.at) | {"svg": window.svg, "minimap": picture.minimap()}
 
 
 @require_GET

@@ -15,11 +15,13 @@ class TreeDrawing extends HTMLElement {
   #facts = JSON.parse(this.dataset.facts);
   #params = new URLSearchParams(location.search);
   #asked = 0;
+  #sought;
   #chosen = "";
   #focused = "";
   #timers = {};
   #leaving = new AbortController();
   #socket;
+  #narrow = matchMedia("(max-width: 640px)");
   #mini;
   #port;
   #search;
@@ -47,6 +49,8 @@ class TreeDrawing extends HTMLElement {
     this.#show(this.#facts);
     this.#port.centreOn(this.#at(this.#facts.at));
     this.#detailed();
+    this.#narrow.addEventListener("change", () => this.refresh({ open: true, at: this.#facts.at }), { signal });
+    if (this.#narrow.matches) this.refresh({ open: true, at: this.#chosenPlace || this.#facts.at });
     this.#listen();
   }
 
@@ -84,11 +88,19 @@ class TreeDrawing extends HTMLElement {
 
   // Ask for what is in view and a little around it; `at` brings an entry into the middle.
   async refresh({ at = "", open = false } = {}) {
+    // Whoever asks meanwhile for what is in view must not lose the entry that is being looked for.
+    if (at || open) this.#sought = { at, open };
+    else if (this.#sought) ({ at, open } = this.#sought);
     const number = ++this.#asked;
     const view = this.#port.view;
     const margin = { x: view.width * ahead, y: view.height * ahead };
     const wanted = new URLSearchParams(this.#params);
     wanted.delete("entry");
+    // On a narrow screen time runs down, and the drawing is as wide as the screen.
+    if (this.#narrow.matches) {
+      wanted.set("down", 1);
+      margin.x = 0;
+    }
     wanted.set("width", Math.ceil(view.width + 2 * margin.x));
     wanted.set("height", Math.ceil(view.height + 2 * margin.y));
     if (at || open) at && wanted.set("at", at);
@@ -101,6 +113,7 @@ class TreeDrawing extends HTMLElement {
     if (!response?.ok || number !== this.#asked) return;
     const facts = await response.json();
     if (number !== this.#asked) return;
+    this.#sought = undefined;
     this.#show(facts, facts.svg);
     if (at || open) this.#port.centreOn(this.#at(facts.at || at));
     return facts;

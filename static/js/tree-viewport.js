@@ -125,7 +125,8 @@ export class TreeViewport {
   #size() {
     const { whole, rect } = this.#facts;
     const svg = this.#sheet.querySelector("svg");
-    this.#offset = { x: Math.round(this.#scroll.clientWidth / 2), y: Math.round(this.#scroll.clientHeight / 2) };
+    const isDown = svg.classList.contains("tsvg--down");
+    this.#offset = { x: isDown ? 0 : Math.round(this.#scroll.clientWidth / 2), y: Math.round(this.#scroll.clientHeight / 2) };
     this.#sheet.style.width = `${whole[2] * this.zoom + 2 * this.#offset.x}px`;
     this.#sheet.style.height = `${whole[3] * this.zoom + 2 * this.#offset.y}px`;
     svg.style.left = `${(rect[0] - whole[0]) * this.zoom + this.#offset.x}px`;
