@@ -142,11 +142,6 @@ def now_of(spans: Sequence[Span]) -> Now:
     )
 
 
-def stated(messages: Sequence[Json]) -> bool:
-    """Whether an earlier finished answer already said what the demo model is."""
-    return any(m.get("role") == "assistant" and STATEMENT in text_of(m.get("content")) for m in messages)
-
-
 def paths_in(text: str) -> list[str]:
     """Paths an answer names (links and code spans), in order, each once."""
     found: list[str] = []

@@ -7,7 +7,6 @@ import re
 from sessions_app.agent.providers.demo.phrases import Ask
 from sessions_app.agent.providers.demo.writing import ending
 
-_WORD_NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 #: Words behind these are the text itself.
 _SAYS = re.compile(
     r"\b(?:saying|says?|stating|states|reading|reads|noting|explaining|mentioning|telling(?: \w+)?|with (?:the )?(?:text|content|words|sentence|line)|containing|that contains|which contains)\b:?\s*(?:that\b\s*|the (?:text|words|sentence|line)s? )?(?P<text>.+)$",

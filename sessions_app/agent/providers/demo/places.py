@@ -10,7 +10,7 @@ from sessions_app.agent.providers.demo.desk import Desk
 from sessions_app.agent.providers.demo.moves import Move
 from sessions_app.agent.providers.demo.phrases import Ask
 from sessions_app.agent.providers.demo.sheets.words import singular
-from sessions_app.agent.providers.demo.words import EXTENSIONS, VERBS, word_set
+from sessions_app.agent.providers.demo.words import VERBS, word_set
 from sessions_app.agent.providers.demo.writing import ending
 
 #: Words by which files of a kind are spoken of.
@@ -254,8 +254,3 @@ def by_measure(desk: Desk, paths: list[str], superlative: str) -> Move[list[str]
     ordered = sorted(measured, key=lambda m: m[2], reverse=down and what == "time")
     ordered.sort(key=lambda m: m[1] if what == "time" else m[0], reverse=down)
     return [path for _, _, path in ordered]
-
-
-def kind_words() -> frozenset[str]:
-    """All words for kinds of files."""
-    return frozenset(w for words in KINDS.values() for w in words) | frozenset(EXTENSIONS)

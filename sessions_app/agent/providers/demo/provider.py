@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from sessions_app.agent.providers.base import ProviderEvent, ProviderRequest
-from sessions_app.agent.providers.demo.conversation import Now, now_of, spans_of, stated, text_of
+from sessions_app.agent.providers.demo.conversation import Now, now_of, spans_of, text_of
 from sessions_app.agent.providers.demo.desk import Desk
 from sessions_app.agent.providers.demo.script import Json, Step, next_move
 from sessions_app.agent.providers.demo.session import carried_out, opening, understood_of
@@ -77,7 +77,7 @@ class DemoProvider:
                 )
             ]
         desk = Desk(tools, now.before, now.images)
-        move = next_move(carried_out(now, desk, first=not stated(request.messages)), now.recorded)
+        move = next_move(carried_out(now, desk), now.recorded)
         blocks: list[Json] = []
         if request.thinking_level != "off" and now.turns == 0:
             blocks.append(

@@ -50,8 +50,8 @@ def understood_of(now: Now, desk: Desk) -> list[Understood]:
     ]
 
 
-def carried_out(now: Now, desk: Desk, *, first: bool) -> Script:
-    """The script of a whole span: its steps in order until one is not done. The final answer says what the demo model is, the first time."""
+def carried_out(now: Now, desk: Desk) -> Script:
+    """The script of a whole span: its steps in order until one is not done. Its final answer says what the demo model is."""
     if now.turns >= MOST_TURNS:
         yield from ()
         return f"Stopped after {MOST_TURNS} steps without an end. What was done up to here stays."

@@ -147,7 +147,6 @@ _FOREIGN_SIGNS = set(FOREIGN) - word_set("""
 }  # fmt: skip
 
 _INFINITIVES = "run|show|list|read|open|delete|create|write|search for|find|count|explain|rename|copy|move|summarise|replace"
-_PATH = re.compile(r"@?(?:~/|/|\.{1,2}/)?[^\s/‹›:]+(?:/[^\s/‹›:]+)*/?")
 _NOT_PATHS = re.compile(
     r"(?:and/or|yes/no|true/false|i/o|n/a|w/o?|\d+/\d+(?:/\d+)?|(?-i:[A-Z]+(?:/[A-Z]+)+)|e\.g|i\.e|etc|vs|node\.js|a\.k\.a)",
     re.I,

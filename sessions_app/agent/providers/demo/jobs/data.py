@@ -318,7 +318,7 @@ def _combined(ask: Ask, base: Ask, sheet: Sheet, today: date | None) -> Reading 
         # "And has it been paid?": the same rows, and what is asked of them.
         query = replace(old.query)
         query.shown = list(dict.fromkeys([*old.query.shown, *new.query.shown]))
-        return Reading(sheet, query, [], old.weight + new.weight, True, old.named_rows, False, new.relative)
+        return Reading(sheet, query, [], old.weight + new.weight, True, old.named_rows, False)
     replaced = {(c.column) for c in new.query.conditions}
     kept = [
         c
@@ -331,9 +331,7 @@ def _combined(ask: Ask, base: Ask, sheet: Sheet, today: date | None) -> Reading 
         query.order, query.descending = old.query.order, old.query.descending
     if old.query.limit and adds and new.measured and not new.query.limit:
         return None
-    return Reading(
-        sheet, query, new.unknown, old.weight + new.weight, True, old.named_rows, new.lost, new.relative
-    )
+    return Reading(sheet, query, new.unknown, old.weight + new.weight, True, old.named_rows, new.lost)
 
 
 def _unique(found: list[Condition]) -> list[Condition]:

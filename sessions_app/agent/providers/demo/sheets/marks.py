@@ -54,7 +54,6 @@ class Marked:
     times: list[tuple[str, Span]] = field(default_factory=list)  # ("within", days) or ("month", (number, ""))
     nouns: int = 0
     exact: int = 0  # words that are a heading as it is written
-    relative: bool = False  # whether today's date was used
 
     def number(self, mark: str) -> int:
         """The number inside a mark."""
@@ -206,7 +205,7 @@ def _times(sheet: Sheet, text: str, found: Marked, today: date | None) -> str:
         text,
     )
     if today is not None:
-        text = _relative(text, today, days, found)
+        text = _relative(text, today, days)
     text = re.sub(
         rf"(?<![\w-])({_MONTH})(?![\w-])",
         lambda m: m.group() if m.group() == "may" and not re.search(r"\b(?:in|of|for|since|before|after|until|during|and|or|by) $", text[: m.start()]) else put("month", (str(cells.month_number(m.group())), "")),
@@ -226,7 +225,7 @@ def _month_end(day: date) -> date:
 RELATIVE = re.compile(r"\b(?:today|yesterday|tomorrow|(?:this|last|next) (?:week|month|year)|overdue|past due|(?:in the )?(?:last|past|next) \d+ (?:days|weeks|months)|upcoming|in the (?:past|future)|so far this (?:year|month))\b", re.I)  # fmt: skip
 
 
-def _relative(text: str, today: date, days: Callable[[date, date], str], found: Marked) -> str:
+def _relative(text: str, today: date, days: Callable[[date, date], str]) -> str:
     first = today.replace(day=1)
     before = first - timedelta(days=1)
     after = _month_end(today) + timedelta(days=1)
@@ -250,11 +249,9 @@ def _relative(text: str, today: date, days: Callable[[date, date], str], found: 
     }
     for words, (start, end) in spans.items():
         if re.search(rf"\b{words}\b", text):
-            found.relative = True
             text = _put(rf"\b{words}\b", text, partial(days, start, end))
 
     def counted(match: re.Match[str]) -> str:
-        found.relative = True
         length = timedelta(days=int(match.group(2)) * {"d": 1, "w": 7, "m": 30}[match.group(3)[0]])
         return days(today, today + length) if match.group(1) == "next" else days(today - length, today)
 

@@ -35,7 +35,6 @@ class Reading:
     measured: bool = False  # an operation was named, not only matters
     named_rows: bool = False
     lost: bool = False  # a word that changes the meaning is left over
-    relative: bool = False
 
 
 def read(ask: Ask, sheet: Sheet, today: date | None = None) -> Reading:
@@ -121,7 +120,6 @@ class _Reader(Ordering, Comparing, Selecting, Asking):
             self.measured,
             bool(self.found.nouns),
             lost or crossed,
-            self.found.relative,
         )
 
     def _said(self, mark: str) -> str:
