@@ -71,6 +71,9 @@ def test_every_mode_of_the_page_opens(stage: Stage, alice_client: Client) -> Non
     ):
         answer = alice_client.get(f"{address(review)}?{query}")
         assert answer.status_code == 200, query
+    models = alice_client.get(f"{address(review)}?regenerate=1").content.decode()
+    assert 'value="demo/demo"' in models
+    assert "></option>" not in models
     assert "Other `words`" in alice_client.get(f"{address(review)}?version=2&diff=1").content.decode()
 
 
