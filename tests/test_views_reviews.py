@@ -9,9 +9,9 @@ from django.test import Client
 from django.urls import reverse
 
 from sessions_app.models import CompactionReview, Membership
-from sessions_app.services import reviews
+from sessions_app.services import navigation, reviews
 from tests.conftest import client_of, create_person
-from tests.staging import Stage, stage
+from tests.staging import Stage, assistant, stage, user
 from tests.test_reviews import compacted, reports_at_once, told
 
 __all__ = ["reports_at_once", "stage"]
@@ -188,3 +188,29 @@ def test_an_act_nobody_knows_is_not_there(stage: Stage, alice_client: Client) ->
     assert alice_client.post(address(review, "explode")).status_code == 404
     assert alice_client.post(address(review, "restore"), {"version": "7"}).status_code == 404
     assert alice_client.post(address(review, "move"), {"seq": "x"}).status_code == 404
+
+
+def test_a_branch_summary_is_reviewed_but_not_changed(stage: Stage, alice_client: Client) -> None:
+    stage.say(
+        user("Plan docs/mill.md, never touch the dam."),
+        assistant("Done."),
+        user("And on?"),
+        assistant("Yes."),
+    )
+    first = stage.session.entries.order_by("seq")[1]
+    moved = navigation.navigate(
+        session=stage.session, author=stage.author, entry=first, summarise="summarise"
+    )
+    assert moved.run is not None
+    stage.carry_out(moved.run)
+    review = CompactionReview.objects.get(kind="branch_summary")
+    assert (review.reason, review.outcome, review.versions.get().exchanges.count()) == (
+        "branch",
+        "compacted",
+        1,
+    )
+    page = alice_client.get(address(review)).content.decode()
+    assert "Branch summary" in page
+    assert "Pin all" not in page
+    assert alice_client.post(address(review, "revert")).status_code == 409
+    assert address(review) in alice_client.get(reverse("session", args=[stage.session.key])).content.decode()
