@@ -226,16 +226,25 @@ class Simulator:
         assert set(answered.values()) <= {1}
 
     def look_at_the_newest_words(self, path: list[Entry], context: Context) -> None:
-        """The newest user message is kept or carried, unless somebody left it out."""
-        out = {
-            edit.record["targetId"] for edit in path if edit.kind == "context_edit" and edit.run_id is None
-        }
-        spoken = [entry for entry in path if entry.role == "user" and entry.entry_id not in out]
-        if not spoken:
+        """The newest user message is kept or carried, unless somebody left it out.
+
+        One that was summarised while a newer one stood is not carried anew when that is left out later.
+        """
+        newest = _newest_words(path)
+        if newest is None:
             return
-        said = text_of(spoken[-1].record["message"]["content"])
+        cut = max((place for place, entry in enumerate(path) if entry.kind == "compaction"), default=0)
+        if newest in path[:cut] and newest != _newest_words(path[:cut]):
+            return
+        said = text_of(newest.record["message"]["content"])
         seen = "\n".join(text_of(m.get("content")) + str(m.get("summary", "")) for m in context.messages)
         assert said[:12] in seen
+
+
+def _newest_words(path: list[Entry]) -> Entry | None:
+    """The newest user message of the path that nobody left out on it."""
+    out = {edit.record["targetId"] for edit in path if edit.kind == "context_edit" and edit.run_id is None}
+    return next((e for e in reversed(path) if e.role == "user" and e.entry_id not in out), None)
 
 
 class _Endless(list[Any]):

@@ -15,6 +15,9 @@ _OVERFLOW = re.compile(
     | context (?:\s+|_) (?:window|length|size|limit) (?:\s+|_) (?:is\s+|was\s+|has\s+been\s+)? exceed
     | exceed\w* \s+ (?:the\s+)? (?:maximum\s+)? (?:number\s+of\s+)? (?:tokens|\d+\s+tokens|limit\s+of\s+\d+)
     | maximum \s+ (?:context|prompt|input) \s+ length
+    | prompt \s+ exceeds \s+ (?:the\s+)? max(?:imum)? \s+ length
+    | prompt \s+ has \s+ [\d,]+ \s+ tokens .{0,40} context \s+ size \s+ is
+    | range \s+ of \s+ input \s+ length
     | reduce \s+ the \s+ (?:length|size)
     | (?:input\s+)? token \s+ (?:limit|count) \s+ (?:is\s+|has\s+been\s+)? exceed
     | token \s+ count .{0,40} exceed
@@ -26,7 +29,7 @@ _OVERFLOW = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _THROTTLED = re.compile(
-    r"throttl|rate[\s_-]*limit|too\s+many\s+requests|tokens?\s+per\s+(?:minute|day|hour)|(?<!\d)429(?!\d)",
+    r"throttl|^service\s+unavailable:|rate[\s_-]*limit|too\s+many\s+requests|tokens?\s+per\s+(?:minute|day|hour)|(?<!\d)429(?!\d)",
     re.IGNORECASE,
 )
 _SPENT = re.compile(

@@ -5,41 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sessions_app.core.messages import Json
+from sessions_app.core.messages import Json, text_of
 
 
 def replay(messages: Iterable[Json]) -> Json | None:
     """One system message with the prompt and tools in force; None if there was no system message (01 §2).
 
     Contents are joined by blank lines, sections patched in order (null removes, an empty text stays),
-    per message tools are removed, then added. The time is the first message's.
+    per message tools are removed, then added. The time is the first that a message has.
     """
     contents: list[str] = []
     sections: dict[str, str] = {}
     tools: dict[Any, Json] = {}
     timestamp: Any = None
-    found = False
     for message in messages:
         if message.get("role") != "system":
             continue
-        if not found:
-            found, timestamp = True, message.get("timestamp")
-        content = message.get("content")
-        if isinstance(content, str) and content:
+        timestamp = message.get("timestamp") if timestamp is None else timestamp
+        if content := text_of(message.get("content"), "\n"):
             contents.append(content)
         _patch_sections(sections, message.get("sections"))
         for tool in _objects(message.get("toolsRemoved")):
             tools.pop(tool.get("name"), None)
         for tool in _objects(message.get("toolsAdded")):
             tools[tool.get("name")] = tool
-    if not found:
+    if timestamp is None and not tools:
         return None
     state: Json = {"role": "system", "content": "\n\n".join(contents)}
     if sections:
         state["sections"] = sections
     if tools:
         state["toolsAdded"] = list(tools.values())
-    state["timestamp"] = timestamp
+    state["timestamp"] = 0 if timestamp is None else timestamp
     return state
 
 

@@ -95,7 +95,7 @@ def _system_units(message: Json) -> int:
     if isinstance(sections, dict):
         units += sum(utf16_length(text) for text in sections.values() if isinstance(text, str))
     tools = message.get("toolsAdded")
-    return units + utf16_length(print_compact_json(tools)) if tools else units
+    return units + utf16_length(print_compact_json(tools)) if isinstance(tools, list) else units
 
 
 def tokens_of_usage(usage: Any) -> int | float | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, Literal
+from typing import Literal
 
 from sessions_app.core.compaction_settings import CompactionSettings
 from sessions_app.core.entries import Entry, Kind
 from sessions_app.core.failures import is_overflow
 from sessions_app.core.messages import Json, number_of
-from sessions_app.core.projection import Context, newest_compaction
+from sessions_app.core.projection import Context, newest_compaction, replacement_of
 from sessions_app.core.times import milliseconds_of
 from sessions_app.core.tokens import estimate_context, estimate_projected, should_compact, tokens_of_usage
 
@@ -92,29 +92,35 @@ def _overflow(
 ) -> Trigger | None:
     if (answer.get("provider"), answer.get("model")) != (model.provider, model.id):
         return None
+    as_sent = _is_projected(entry, context) and not _followed_by(entry, path, Kind.CONTEXT_EDIT)
     if answer.get("stopReason") == "error":
         told = is_overflow(str(answer.get("errorMessage") or ""))
-        counts = told and _is_projected(entry, context) and not _followed_by(entry, path, Kind.COMPACTION)
+        counts = told and (as_sent or _stands_as_an_error(entry, path))
         return Trigger("overflow", will_retry=True) if counts else None
-    if not _is_projected(entry, context) or _followed_by(entry, path, Kind.CONTEXT_EDIT):
-        return None
     usage = answer.get("usage")
     usage = usage if isinstance(usage, dict) else {}
+    window = model.context_window
     if answer.get("stopReason") == "stop":
-        return Trigger("overflow") if _input_of(usage) > model.context_window else None
-    if answer.get("stopReason") == "length" and _ended_early(usage, model):
-        return Trigger("overflow", will_retry=True)
-    return None
-
-
-def _ended_early(usage: Json, model: SelectedModel) -> bool:
-    """Cut off below the model's own limit (02 CT-06), or before the first word of a nearly full window."""
+        return Trigger("overflow") if as_sent and window and _input_of(usage) > window else None
+    if answer.get("stopReason") != "length" or not _is_projected(entry, context):
+        return None
     output = number_of(usage.get("output"))
-    if output is None:
+    ended_early = output is not None and output < model.max_tokens
+    # Not one word of an answer, in a window that is nearly full.
+    squeezed = as_sent and window and output == 0 and _input_of(usage) >= ALMOST_FULL * window
+    return Trigger("overflow", will_retry=True) if ended_early or squeezed else None
+
+
+def _stands_as_an_error(entry: Entry, path: Sequence[Entry]) -> bool:
+    """Neither compacted away nor left out since: then an explicit overflow counts whatever else was edited."""
+    later = list(takewhile(lambda candidate: candidate is not entry, reversed(path)))
+    if any(candidate.kind == Kind.COMPACTION for candidate in later):
         return False
-    return output < model.max_tokens or (
-        output == 0 and _input_of(usage) >= ALMOST_FULL * model.context_window
+    edits = (
+        edit for edit in later if edit.kind == Kind.CONTEXT_EDIT and edit.record.get("targetId") == entry.id
     )
+    newest = next(edits, None)
+    return newest is None or replacement_of(newest) is not None
 
 
 def _input_of(usage: Json) -> float:
@@ -135,12 +141,11 @@ def _threshold_tokens(answer: Json, context: Context, path: Sequence[Entry]) -> 
     """What the threshold compares: an estimate where edits, errors or zero usage leave nothing reported."""
     if any(item.entry.kind == Kind.CONTEXT_EDIT for item in context.entries):
         return estimate_projected(context, path).tokens
-    reported: Any = tokens_of_usage(answer.get("usage"))
+    reported = tokens_of_usage(answer.get("usage")) if isinstance(answer.get("usage"), dict) else 0
     if answer.get("stopReason") != "error" and reported != 0:
-        return reported  # type: ignore[no-any-return]
+        return reported
     estimate = estimate_context(context.messages)
-    if estimate.last_usage_index is None:
-        return None
-    if _older_than_compaction(context.messages[estimate.last_usage_index], path):
+    index = estimate.last_usage_index
+    if index is not None and _older_than_compaction(context.messages[index], path):
         return None
     return estimate.tokens

@@ -179,7 +179,7 @@ def _records(text_lines: Iterable[str], repairs: list[Repair]) -> Iterator[_Line
         if isinstance(record, dict):
             begun = True
             yield _Line(number, line, record)
-        elif not begun:
+        elif not begun and record not in (None, 0, "", False):
             raise NotASession(f"line {number}: a session file begins with a header, which is a JSON object")
         else:
             repairs.append(Repair(number, "skipped: not a JSON object"))
@@ -219,6 +219,7 @@ def _migrate(lines: list[_Line], version: float, mint_id: MintId) -> bool:
 def _give_ids(lines: list[_Line], mint_id: MintId) -> None:
     """Version 1 had no tree: every entry follows the one before, and a kept boundary is a record's number."""
     previous: str | None = None
+    earlier_ids = [line.record.get("id") for line in lines]
     for line in lines[1:]:
         if line.record.get("type") == "session":
             continue
@@ -230,8 +231,15 @@ def _give_ids(lines: list[_Line], mint_id: MintId) -> None:
         if line.record.get("type") != Kind.COMPACTION or index is None:
             continue
         del line.record["firstKeptEntryIndex"]
-        if index in range(1, position + 1) and lines[int(index)].record.get("type") != "session":
+        if index not in range(1, len(lines)) or lines[int(index)].record.get("type") == "session":
+            continue
+        if index <= position:
             line.record["firstKeptEntryId"] = lines[int(index)].record["id"]
+        elif isinstance(earlier_ids[int(index)], str):
+            # A boundary ahead of the compaction keeps nothing: it names what the entry was called before.
+            line.record["firstKeptEntryId"] = earlier_ids[int(index)]
+        else:
+            line.record.pop("firstKeptEntryId", None)
 
 
 def _mend_ids(body: list[_Line], mint_id: MintId, repairs: list[Repair]) -> None:

@@ -104,7 +104,7 @@ def summarise_left_branch(
     plan: BranchSummaryPlan, navigation: Json, options: Json
 ) -> tuple[list[Json], Summary | None, Json]:
     """The requests, the summary if there is one, and otherwise what the navigation's result says of it."""
-    summariser = ScriptedSummariser(navigation.get("summariser", options.get("summariser", [])))
+    summariser = ScriptedSummariser(navigation.get("summariser", []))
     instructions = navigation.get("customInstructions")
     summary: Summary | None = None
     outcome: Json = {}

@@ -8,6 +8,9 @@ from sessions_app.core.failures import is_overflow, is_spent, is_transient
 
 OVERFLOW = [
     "prompt is too long: 213462 tokens > 200000 maximum",
+    "Prompt exceeds max length",
+    "Prompt has 5,000 tokens, but the configured context size is 4,096 tokens",
+    "Range of input length should be [1, 30720]",
     "413 Request Entity Too Large",
     '{"type":"request_too_large","message":"Request exceeds the maximum size"}',
     "Your input exceeds the context window of this model",

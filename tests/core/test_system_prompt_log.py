@@ -84,3 +84,21 @@ def test_a_patch_takes_the_replayed_state_to_the_wanted_one() -> None:
         "content": "",
         "toolsRemoved": [changed],
     }
+
+
+def test_blocks_of_text_are_joined_line_by_line() -> None:
+    """01 §2: old files hold lists."""
+    blocks = [{"type": "text", "text": "one"}, {"type": "image"}, {"type": "text", "text": "two"}]
+    first = {"role": "system", "content": blocks, "timestamp": None}
+    assert replay([first, {"role": "system", "content": "three", "timestamp": 5}]) == {
+        "role": "system",
+        "content": "one\ntwo\n\nthree",
+        "timestamp": 5,
+    }
+
+
+def test_messages_without_a_time_or_a_tool_leave_no_state() -> None:
+    assert replay([{"role": "system", "content": "x"}]) is None
+    state = replay([{"role": "system", "content": "x", "toolsAdded": [READ]}])
+    assert state is not None
+    assert state["timestamp"] == 0

@@ -42,6 +42,7 @@ IMAGE = {"type": "image", "data": "aW1n", "mimeType": "image/png"}
         ({"role": "system", "content": "12", "sections": {"name": "34", "gone": None}}, 1),
         ({"role": "system", "content": "", "toolsAdded": [{"name": "x"}]}, 4),
         ({"role": "system"}, 0),
+        ({"role": "system", "content": "", "toolsAdded": []}, 1),
         ({"role": "martian", "content": "12345"}, 0),
         ({"role": "user", "content": "😀😀"}, 1),
         ({"role": "user", "content": "é\ud83d漢字x"}, 2),
@@ -116,7 +117,7 @@ def test_an_answer_that_is_not_on_the_path_is_not_fresh() -> None:
 def test_without_trusted_usage_the_replayed_prompt_counts_once() -> None:
     """FINDINGS 27."""
     entries = chain(
-        {"role": "system", "content": "", "sections": {"a": words(10, "x")}},
+        {"role": "system", "content": "", "sections": {"a": words(10, "x")}, "timestamp": 1},
         {"role": "system", "content": "", "sections": {"a": words(3, "x")}},
         {"role": "user", "content": words(2, "x")},
     )

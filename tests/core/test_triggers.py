@@ -90,7 +90,11 @@ def test_an_overflow_error_that_was_edited_away_does_not_count() -> None:
     failed = {"stopReason": "error", "errorMessage": "prompt is too long"}
     assert check(with_answer("u a omit@e2", 2, **failed)) is None
     assert check(with_answer("u a omit@e1", 2, **failed)) == OVERFLOW
-    assert check(with_answer("u a cut@e1", 2, **failed, timestamp=START + 10**6)) is None
+    # Edits of other entries, and a compaction that keeps it, leave it what it is.
+    assert check(with_answer("u a omit@e1", 2, **failed)) == OVERFLOW
+    late = {**failed, "timestamp": START + 10**6}
+    assert check(with_answer("u a cut@e1", 2, **late)) == OVERFLOW
+    assert check(with_answer("u a omit@e1 cut@e1", 2, **late)) is None
 
 
 @pytest.mark.parametrize("text", ["bad key", None])
@@ -102,6 +106,20 @@ def test_a_length_stop_below_the_models_own_limit_is_an_overflow() -> None:
     """02 CT-06."""
     assert check(with_answer("u a", 2, stopReason="length", usage=usage(300, output=99))) == OVERFLOW
     assert check(with_answer("u a", 2, stopReason="length", usage=usage(300, output=100))) is None
+
+
+def test_a_length_stop_counts_though_something_else_was_edited() -> None:
+    """02 §1 guard 5: as long as it is part of the projection."""
+    cut_off = {"stopReason": "length", "usage": usage(300, output=99)}
+    assert check(with_answer("u a omit@e1", 2, **cut_off)) == OVERFLOW
+    assert check(with_answer("u a omit@e2", 2, **cut_off)) is None
+
+
+@pytest.mark.parametrize("reported", [usage(0), None])
+def test_where_nothing_was_ever_reported_the_messages_are_measured(reported: Any) -> None:
+    """02 §1 threshold source."""
+    assert check(with_answer("u:900 a", 2, usage=reported)) == Trigger("threshold")
+    assert check(with_answer("u:100 a", 2, usage=reported)) is None
 
 
 def test_a_length_stop_before_the_first_word_of_a_full_window_is_one_too() -> None:

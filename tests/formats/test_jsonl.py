@@ -90,6 +90,11 @@ def test_a_file_without_a_record_in_front_is_no_session(text: str) -> None:
         read_session(text, minting())
 
 
+@pytest.mark.parametrize("nothing", ["null", "0", "-0.0", '""', "false"])
+def test_lines_that_say_nothing_before_the_header_are_skipped(nothing: str) -> None:
+    assert read_session(f"{nothing}\n{HEADER}\n", minting()).session_id == "s"
+
+
 def test_malformed_lines_before_the_header_are_skipped() -> None:
     assert read_session("{oops\n" + HEADER + "\n", minting()).session_id == "s"
 
@@ -187,6 +192,14 @@ def test_an_index_that_points_nowhere_keeps_nothing(index: float, kept: str | No
     session = read('{"type":"custom"}', old, compaction, '{"type":"custom"}', header=old)
     assert session.entries[1].record.get("firstKeptEntryId") == kept
     assert "firstKeptEntryIndex" not in session.entries[1].record
+
+
+def test_an_index_ahead_of_the_compaction_names_what_the_entry_was_called_before() -> None:
+    """01 §4: ids are given in the order of the file, so the boundary names nothing that is left."""
+    lines = ('{"type":"compaction","id":"c","firstKeptEntryIndex":2}', '{"type":"custom","id":"later"}')
+    session = read(*lines, header=json.dumps({"type": "session", "id": "s"}))
+    assert session.entries[0].record["firstKeptEntryId"] == "later"
+    assert session.entries[1].id != "later"
 
 
 def test_an_index_that_is_no_number_stays() -> None:
