@@ -290,6 +290,25 @@ def test_a_compaction_of_a_leaf_that_moved_is_dropped(stage: Stage) -> None:
 # --- carried text ---
 
 
+def test_words_that_become_the_newest_again_are_carried_by_the_next_compaction(stage: Stage) -> None:
+    """A cut carries what was newest when it was made; leaving that out later brings back the words before it."""
+    earlier, _, newest = stage.say(
+        user("Do the old thing."), assistant(words(5_000)), user("Do the new thing.")
+    )
+    stage.say(assistant(words(1_200)))
+    stage.carry_out(compact(stage))
+    carried = stage.compaction()["summary"].partition("<carried>")[2]
+    assert newest.entry_id in carried
+    assert earlier.entry_id not in carried
+    omission = {"type": "context_edit", "targetId": newest.entry_id, "replacement": None}
+    entry_log.append(stage.session.pk, omission, author=stage.author)
+    stage.say(assistant(words(2_000)), assistant(words(1_500)))
+    stage.carry_out(compact(stage))
+    carried = stage.compaction()["summary"].partition("<carried>")[2]
+    assert "Do the old thing." in carried
+    assert newest.entry_id not in carried
+
+
 def test_pinned_entries_and_the_newest_request_are_carried_verbatim(stage: Stage) -> None:
     """B14: at most a quarter of the window, built anew by the next compaction."""
     written = stage.say(
