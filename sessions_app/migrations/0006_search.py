@@ -14,10 +14,8 @@ def make_words(apps: Any, schema_editor: Any) -> None:
             "CREATE VIRTUAL TABLE entry_words USING fts5(words, tokenize = 'unicode61 remove_diacritics 0')"
         )
         return
-    schema_editor.execute(
-        "CREATE TABLE entry_words (entry_id bigint PRIMARY KEY"
-        " REFERENCES sessions_app_entry (id) ON DELETE CASCADE, words tsvector NOT NULL)"
-    )
+    # Without a reference to the entry: `search_index.forget` is called where entries go, on either database.
+    schema_editor.execute("CREATE TABLE entry_words (entry_id bigint PRIMARY KEY, words tsvector NOT NULL)")
     schema_editor.execute("CREATE INDEX entry_words_found ON entry_words USING gin (words)")
 
 
