@@ -22,6 +22,9 @@ from tests.agent.strict_provider import check
 Json = dict[str, Any]
 
 EXAMPLES = int(os.environ.get("AGENTWEB_EXAMPLES", "60"))
+# In the long form every session breaks off at every event, by a crash and by a stop.
+EVERY_POINT = EXAMPLES >= 1000
+NEVER = 10_000
 
 
 def fail(*_: Any) -> str:
@@ -48,11 +51,12 @@ steps = st.one_of(
 scripts = st.lists(st.lists(steps, max_size=5), min_size=1, max_size=4)
 
 
-def run(script: list[list[Json]], *, close_at: int, stop_at: int) -> tuple[Conversation, bool]:
-    """Plays the script; the listener goes away at one event, a person stops the run at another."""
+def run(script: list[list[Json]], *, close_at: int, stop_at: int) -> tuple[Conversation, bool, int]:
+    """Plays the script; the listener goes away at one event, a person stops the run at another. Gives the number of
+    events too."""
     conversation = Conversation(ScriptedProvider(script), TOOLS)
     conversation.steering = [[], [user_message("meanwhile", timestamp=1)]]
-    ended = False
+    ended, number = False, -1
     events = conversation.start("Go")
     for number, event in enumerate(events):
         if number == stop_at:
@@ -61,7 +65,7 @@ def run(script: list[list[Json]], *, close_at: int, stop_at: int) -> tuple[Conve
         if number == close_at:
             break
     events.close()  # type: ignore[attr-defined]
-    return conversation, ended
+    return conversation, ended, number + 1
 
 
 def results_of(messages: list[Json]) -> list[tuple[list[str], list[str]]]:
@@ -80,7 +84,16 @@ def results_of(messages: list[Json]) -> list[tuple[list[str], list[str]]]:
 def test_what_is_stored_can_be_sent_wherever_the_run_breaks_off(
     script: list[list[Json]], close_at: int, stop_at: int
 ) -> None:
-    conversation, ended = run(script, close_at=close_at, stop_at=stop_at)
+    points = [(close_at, stop_at)]
+    if EVERY_POINT:
+        count = run(script, close_at=NEVER, stop_at=NEVER)[2]
+        points += [(point, NEVER) for point in range(count)] + [(NEVER, point) for point in range(count)]
+    for close, stop in points:
+        conversation, ended, _ = run(script, close_at=close, stop_at=stop)
+        assert_can_be_sent(conversation, ended=ended)
+
+
+def assert_can_be_sent(conversation: Conversation, *, ended: bool) -> None:
     guarded = make_valid(
         conversation.messages, provider="scripted", model="script-1", tools=SPECS, images=True
     ).messages

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,6 +77,20 @@ class ProviderContract:
 
     def read_timeout(self) -> Exception:
         raise NotImplementedError
+
+    def reset(self) -> Exception:
+        """What the transport raises when the connection is reset."""
+        raise NotImplementedError
+
+    def ending(self, wire: Wire) -> tuple[Json | None, ProviderError | None]:
+        """The message of an answer that came to its end, or the fault it ended with."""
+        provider = self.make(wire)
+        try:
+            return collect(provider)[-1].message, None
+        except ProviderError as error:
+            return None, error
+        finally:
+            provider.close()
 
     def play(
         self, text: str | bytes, *, pieces: Callable[[Any], list[bytes]] | None = None, **fields: Any
@@ -156,6 +171,40 @@ class ProviderContract:
         error = self.fault(Wire(pieces=[text[: len(text) // 2]], failure=self.read_timeout()))
         assert error.kind == "timeout"
         assert error.retryable
+
+    def test_a_connection_reset_at_any_boundary_keeps_what_had_arrived(self):
+        pieces = self.full.encode().splitlines(keepends=True)
+        texts = []
+        for arrived in range(len(pieces)):
+            message, error = self.ending(Wire(pieces=pieces[:arrived], failure=self.reset()))
+            if error is None:
+                # All that makes an answer whole had come; what was lost is the end of the connection.
+                assert message is not None
+                assert message["stopReason"] == "toolUse"
+                continue
+            assert error.kind in {"network", "protocol"}
+            assert error.retryable
+            blocks = (error.partial or {}).get("content", [])
+            # An unfinished call is no part of it.
+            assert all(block.get("arguments") in (None, {"path": "a.txt"}) for block in blocks)
+            texts.append("".join(block.get("text", "") for block in blocks))
+        # The further it came, the more of it is kept.
+        assert all(later.startswith(earlier) for earlier, later in itertools.pairwise(texts))
+        assert texts[-1] == "Hello wörld 😀"
+
+    def test_a_very_slow_answer_is_told_as_it_comes(self):
+        lines = self.full.encode().splitlines(keepends=True)
+
+        def slowly() -> Iterator[bytes]:
+            for line in lines:
+                time.sleep(0.01)
+                yield line
+
+        provider = self.make(Wire(pieces=slowly()))  # type: ignore[arg-type]
+        told = [(event.kind, time.monotonic()) for event in provider.stream(request(), StopSignal())]
+        provider.close()
+        assert told[-1][0] == "done"
+        assert told[-1][1] - told[0][1] > 0.02
 
     def test_an_error_inside_the_stream(self):
         error = self.fault(Wire(pieces=[self.error_inside.encode()]))

@@ -108,6 +108,9 @@ class TestAnthropic(ProviderContract):
     def read_timeout(self) -> Exception:
         return httpx2.ReadTimeout("read timed out")
 
+    def reset(self) -> Exception:
+        return httpx2.ReadError("[Errno 104] Connection reset by peer")
+
     def text_stream(self, deltas: list[str]) -> str:
         raw = "".join(
             'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,'

@@ -103,6 +103,9 @@ class TestOpenAICompatible(ProviderContract):
     def read_timeout(self) -> Exception:
         return httpx.ReadTimeout("read timed out")
 
+    def reset(self) -> Exception:
+        return httpx.ReadError("[Errno 104] Connection reset by peer")
+
     def text_stream(self, deltas: list[str]) -> str:
         raw = "".join(f'data: {{"choices":[{{"delta":{{"content":"{delta}"}}}}]}}\n\n' for delta in deltas)
         return raw + chunks()
