@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from django.core.asgi import get_asgi_application
+from django.core.signals import request_finished
+from django.db import connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentweb.settings")
 django_application = get_asgi_application()
@@ -16,6 +19,13 @@ from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E40
 
 from sessions_app.routing import websocket_urlpatterns  # noqa: E402
 
+
+def close_connections(**kwargs: Any) -> None:
+    """A request has a thread of its own; the connection it leaves open would live until garbage is collected."""
+    connections.close_all()
+
+
+request_finished.connect(close_connections)
 application = ProtocolTypeRouter(
     {
         "http": django_application,

@@ -96,7 +96,7 @@ def test_a_second_start_names_the_first(up: Up) -> None:
 def test_a_dead_worker_is_started_again_and_that_is_said(up: Up) -> None:
     first = up.children()["worker"]
     first.kill()
-    wait_for(lambda: "worker" in up.children() and up.children()["worker"].pid != first.pid)
+    wait_for(lambda: up.children().get("worker", first).pid != first.pid)
     wait_for(lambda: any("The worker ended (signal SIGKILL)" in line for line in up.errors))
 
 
