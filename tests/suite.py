@@ -35,6 +35,8 @@ WITHOUT_DATABASE = {
     "test_dependencies.py",
     "test_documentation.py",
     "test_following.py",
+    "test_prompt_providers.py",
+    "test_secrets.py",
     "test_supervisor.py",
 }
 MOST_TRIED_AGAIN = 5

@@ -146,5 +146,5 @@ def test_a_page_works_without_script(browser: Browser, server: Up) -> None:
     page.get_by_role("button", name="Send").click()
     page.wait_for_url(re.compile(r"/s/[0-9a-f-]{36}/"))
     page.goto(path_of(page, "/?q=summarise"))
-    expect(page.get_by_role("heading", name="Sessions named “summarise”")).to_be_visible()
+    expect(page.get_by_role("heading", name="Found: “summarise”")).to_be_visible()
     context.close()
