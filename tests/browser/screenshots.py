@@ -121,6 +121,7 @@ class Pictures:
         self.settled()
         self.shoot("tour")
         self.open_tree()
+        self.open_review()
         finished = self.job("Run the tests and explain the first failure")
         self.settled()
         self.shoot("session")
@@ -157,7 +158,23 @@ class Pictures:
     def open_tree(self) -> None:
         session = self.page.url
         self.page.goto(f"{session.split('#')[0]}tree/")
+        self.page.wait_for_load_state("networkidle")
         self.shoot("tree")
+        self.page.goto(f"{session.split('#')[0]}compare/")
+        self.shoot("compare")
+        self.page.goto(session)
+
+    def open_review(self) -> None:
+        """What the tour's compaction kept and lost; the report is computed by the worker meanwhile."""
+        session = self.page.url
+        divider = self.page.locator("article.entry--compaction")
+        address = divider.locator("a[href*='/compactions/']").first.get_attribute("href")
+        self.page.goto(f"{self.up.address}{address}")
+        self.page.wait_for_timeout(3_000)
+        self.page.reload()
+        self.shoot("review")
+        self.page.goto(f"{self.up.address}/reviews/")
+        self.shoot("reviews")
         self.page.goto(session)
 
     def shoot(
