@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from typing import Any
 
 from django.core.asgi import get_asgi_application
@@ -22,7 +23,8 @@ from sessions_app.routing import websocket_urlpatterns  # noqa: E402
 
 def close_connections(**kwargs: Any) -> None:
     """A request has a thread of its own; the connection it leaves open would live until garbage is collected."""
-    connections.close_all()
+    if threading.current_thread() is not threading.main_thread():
+        connections.close_all()
 
 
 request_finished.connect(close_connections)

@@ -167,8 +167,8 @@ class Pictures:
     def open_review(self) -> None:
         """What the tour's compaction kept and lost; the report is computed by the worker meanwhile."""
         session = self.page.url
-        divider = self.page.locator("article.entry--compaction")
-        address = divider.locator("a[href*='/compactions/']").first.get_attribute("href")
+        divider = self.page.locator(".fold__acts a[href*='/compactions/']").first
+        address = divider.get_attribute("href")
         self.page.goto(f"{self.up.address}{address}")
         self.page.wait_for_timeout(3_000)
         self.page.reload()
