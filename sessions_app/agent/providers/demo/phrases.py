@@ -73,8 +73,9 @@ _STYLE = re.compile(
 )
 _NUMBERS = {"one": 1, "a single": 1, "two": 2, "three": 3, "a few": 3, "four": 4, "five": 5}
 _GERUND = re.compile(r"would you mind (\w+?)(?:ing)\b", re.I)
+# A stop behind an initial ("E. Webb") or an abbreviation ends no sentence.
 _CUT = re.compile(
-    r"\s*[;.?!]\s+(?=\S)|\s*;\s*|,?\s+(?:and\s+)?(?:then|afterwards|after that|after which|finally)[, ]\s*|,\s*next[, ]\s*"
+    rf"\s*(?:[;?!]|(?<!\b[A-Z](?=\. (?!(?i:then|and|please|now|{'|'.join(VERBS)})\b)[A-Z][a-z]))(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bNo)\.)\s+(?=\S)|\s*;\s*|,?\s+(?:and\s+)?(?:then|afterwards|after that|after which|finally)[, ]\s*|,\s*next[, ]\s*"
     r"|\s*\n+\s*(?:[-*•]\s+|\d+[.)]\s+)?"
 )
 _AND = re.compile(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sessions_app.agent.providers.demo.phrases import _CUT
 from tests.agent.providers.demo.places import CHOIR, SITE, TOOL, make
 from tests.agent.providers.demo_talk import Talk, run_git
 
@@ -189,3 +190,30 @@ def test_the_empty_file_is_deleted_when_that_is_all_that_is_said(tmp_path: Path)
     talk = Talk(make(tmp_path, CHOIR))
     assert "Deleted `empty.txt`" in talk.say("delete the empty file")
     assert not (tmp_path / "empty.txt").exists()
+
+
+def test_a_stop_behind_an_initial_ends_no_request(tmp_path: Path) -> None:
+    """What came behind it was cut off, and half a row written."""
+    (tmp_path / "repairs.csv").write_text("id,item,owner,fixer\n1,Lamp,M. Doyle,Tom\n")
+    Talk(tmp_path).say("Add a new repair: 2, Clock, owner E. Webb, fixer Tom")
+    assert (
+        tmp_path / "repairs.csv"
+    ).read_text() == "id,item,owner,fixer\n1,Lamp,M. Doyle,Tom\n2,Clock,E. Webb,Tom\n"
+
+
+@pytest.mark.parametrize("text", ["Ask Mr. Grant for it", "owner E. Webb", "List the files"])
+def test_such_words_are_one_sentence(text: str) -> None:
+    assert _CUT.split(text) == [text]
+
+
+def test_a_letter_that_is_a_column_ends_a_sentence_before_a_verb() -> None:
+    assert _CUT.split("Sort by column B. Delete the last row") == ["Sort by column B", "Delete the last row"]
+
+
+@pytest.mark.parametrize(
+    "text", ["What's this folder about?", "what is this directory about", "What is this folder for?"]
+)
+def test_the_word_behind_folder_is_not_always_its_name(seen: dict[str, Path], text: str) -> None:
+    answer = Talk(seen["choir"]).say(text)
+    assert "does not exist" not in answer
+    assert "letters" in answer

@@ -28,7 +28,7 @@ from sessions_app.agent.providers.demo.writing import (
 _HERE = word_set("""
     this the current my our whole root working project here entire same that workspace repo repository parent codebase
     code app structure tree layout hierarchy listing python java folder directory files file details total dir it list
-    order
+    order about for is are does do has have here there
 """) | {""}
 _SHOWN_LINES = 60
 
