@@ -32,6 +32,22 @@ NOTE: Final = "n"
 USAGE: Final = "k"
 UNKNOWN: Final = "z"
 
+GLYPHS: Final[dict[str, str]] = {
+    USER: "user",
+    ANSWER: "assistant",
+    CALLS: "tool",
+    RESULT: "tool",
+    CHANGE: "tool",
+    FAILURE: "tool",
+    ERROR: "error",
+    STOPPED: "stopped",
+    COMPACTION: "compaction",
+    BRANCH_SUMMARY: "branch",
+    CUSTOM_MESSAGE: "custom",
+    SHELL: "shell",
+}
+"""The shape each letter is drawn with, by its name in the sprite; what has none is a `note`."""
+
 _BY_KIND: Final[dict[str, str]] = {
     Kind.COMPACTION: COMPACTION,
     Kind.BRANCH_SUMMARY: BRANCH_SUMMARY,

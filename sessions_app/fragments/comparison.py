@@ -15,7 +15,7 @@ from sessions_app.fragments import wording
 from sessions_app.fragments.diffs import Diff, parse_patch
 from sessions_app.fragments.plain_text import one_line
 from sessions_app.fragments.tree_drawing import Picture, Rect
-from sessions_app.fragments.tree_words import GLYPHS, KIND_NAMES, words_at
+from sessions_app.fragments.tree_words import KIND_NAMES, words_at
 from sessions_app.models import Entry, Session
 from sessions_app.tree_rows import at_places
 
@@ -255,7 +255,7 @@ def _step(entry: Entry) -> Step:
     moment = wording.moment_of(entry.record.get("timestamp")) or entry.created_at
     return Step(
         entry.seq,
-        GLYPHS.get(entry.face, "note"),
+        faces.GLYPHS.get(entry.face, "note"),
         KIND_NAMES.get(entry.face, "Entry"),
         one_line(words, 110) or KIND_NAMES.get(entry.face, "Entry"),
         wording.clock(moment),

@@ -9,7 +9,7 @@ from sessions_app.core.drawing import Item, Place, Shape
 from sessions_app.fragments import tree_svg as svg
 from sessions_app.fragments.plain_text import one_line
 from sessions_app.fragments.tree_drawing import Picture, Rect, Window
-from sessions_app.fragments.tree_words import GLYPHS, words_at
+from sessions_app.fragments.tree_words import words_at
 
 ROW, COLUMN, FIRST, WORDS = 34.0, 24.0, 26.0, 122.0
 MOST_COLUMNS = 3
@@ -162,7 +162,7 @@ class Column:
             case Shape.QUEUED:
                 return svg.use("queued", x, y, 14)
             case _:
-                return svg.use(GLYPHS.get(item.face, "note"), x, y, 17)
+                return svg.use(faces.GLYPHS.get(item.face, "note"), x, y, 17)
 
     def _said(self, item: Item, name: str) -> tuple[str, str]:
         """The words of a row, and what stands at its end."""

@@ -12,7 +12,7 @@ from sessions_app.core.drawing import Outline
 from sessions_app.core.messages import number_of, text_of
 from sessions_app.fragments import wording
 from sessions_app.fragments.plain_text import excerpt, one_line
-from sessions_app.fragments.tree_words import GLYPHS, KIND_NAMES, OUTCOME_WORDS
+from sessions_app.fragments.tree_words import KIND_NAMES, OUTCOME_WORDS
 from sessions_app.models import Entry, Pin, Session
 
 Json = dict[str, Any]
@@ -52,7 +52,7 @@ def details(session: Session, outline: Outline, entry: Entry) -> Json:
         "entry": entry,
         "place": f"{place[0]}.{place[1]}",
         "kind": KIND_NAMES.get(entry.face, "Entry"),
-        "glyph": GLYPHS.get(entry.face, "note"),
+        "glyph": faces.GLYPHS.get(entry.face, "note"),
         "clock": _clock(entry),
         "text": said.text,
         "cut": said.cut,

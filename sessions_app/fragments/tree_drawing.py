@@ -14,7 +14,7 @@ from sessions_app.core.drawing.outline import path_of
 from sessions_app.fragments import tree_svg as svg
 from sessions_app.fragments import wording
 from sessions_app.fragments.plain_text import one_line
-from sessions_app.fragments.tree_words import GLYPHS, OUTCOME_GLYPHS, OUTCOME_WORDS, Words, words_at
+from sessions_app.fragments.tree_words import OUTCOME_GLYPHS, OUTCOME_WORDS, Words, words_at
 from sessions_app.models import Entry, Session
 
 MOST_NODES = 700
@@ -244,7 +244,7 @@ class Picture:
                 what = "entries above" if above else "entries in a folded branch"
                 return rect + label, f"{item.count:,} {what}"
             case Shape.TIMES:
-                glyph = GLYPHS[item.face]
+                glyph = faces.GLYPHS[item.face]
                 kind = "compaction" if item.face == faces.COMPACTION else "error"
                 drawn = svg.use(glyph, item.centre, y, 18) + svg.text(
                     f"×{item.count}", item.centre, y + 26, "t-faint t-halo", "middle"
@@ -267,7 +267,7 @@ class Picture:
                     shown, item.x + 24, y + 22, "t-faint t-halo"
                 ), shown
             case _:
-                glyph = GLYPHS.get(item.face, "note")
+                glyph = faces.GLYPHS.get(item.face, "note")
                 size = 20 if item.face == faces.COMPACTION else 18 if item.face != faces.RESULT else 15
                 return svg.use(glyph, item.centre, y, size), words.name if words else "Entry"
 

@@ -40,20 +40,6 @@ KIND_NAMES: dict[str, str] = {
     faces.USAGE: "Usage",
     faces.UNKNOWN: "Entry",
 }
-GLYPHS: dict[str, str] = {
-    faces.USER: "user",
-    faces.ANSWER: "assistant",
-    faces.CALLS: "tool",
-    faces.RESULT: "tool",
-    faces.CHANGE: "tool",
-    faces.FAILURE: "tool",
-    faces.ERROR: "error",
-    faces.STOPPED: "stopped",
-    faces.COMPACTION: "compaction",
-    faces.BRANCH_SUMMARY: "branch",
-    faces.CUSTOM_MESSAGE: "custom",
-    faces.SHELL: "shell",
-}
 OUTCOME_WORDS = {"worked": "worked", "dead_end": "dead end", "in_progress": "in progress"}
 OUTCOME_GLYPHS = {"worked": "worked", "dead_end": "dead", "in_progress": "idle"}
 

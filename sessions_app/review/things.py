@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from sessions_app.review.sources import Source, Speaker
 from sessions_app.review.words import clauses, fold, sentences, words_of
@@ -23,18 +23,7 @@ Class = Literal[
     "command",
     "url",
 ]
-CLASSES: Final[tuple[Class, ...]] = (
-    "constraint",
-    "request",
-    "decision",
-    "todo",
-    "error",
-    "number",
-    "path",
-    "identifier",
-    "command",
-    "url",
-)
+CLASSES: Final[tuple[Class, ...]] = get_args(Class)
 _LONGEST = 600
 # A result this short was asked for because of what it says; a longer one is looked through.
 _SHORT_RESULT = 300

@@ -22,21 +22,6 @@ SESSIONS_SHOWN: Final = 50
 HITS_SHOWN: Final = 3
 HITS_SHOWN_OF_OPEN_SESSION: Final = 20
 
-_GLYPHS: Final = {
-    faces.USER: "user",
-    faces.ANSWER: "assistant",
-    faces.CALLS: "tool",
-    faces.RESULT: "tool",
-    faces.CHANGE: "tool",
-    faces.FAILURE: "tool",
-    faces.ERROR: "error",
-    faces.STOPPED: "stopped",
-    faces.COMPACTION: "compaction",
-    faces.BRANCH_SUMMARY: "branch",
-    faces.CUSTOM_MESSAGE: "custom",
-    faces.SHELL: "shell",
-}
-
 
 class Only(StrEnum):
     """Which sessions are listed."""
@@ -144,7 +129,7 @@ def _hits(session: Session, phrases: tuple[Phrase, ...], count: int, is_open: bo
 def _hit(entry: Entry, phrases: tuple[Phrase, ...]) -> Hit:
     core = entry.as_core()
     pieces = excerpt_around(text_to_find(core), phrases)
-    return Hit(entry.seq, _GLYPHS.get(faces.face_of(core), "note"), pieces)
+    return Hit(entry.seq, faces.GLYPHS.get(faces.face_of(core), "note"), pieces)
 
 
 def _grouped(findings: Sequence[Finding], user: Any = None) -> list[Group]:
