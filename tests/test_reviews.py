@@ -27,7 +27,7 @@ from sessions_app.models import (
     SummaryVersion,
 )
 from sessions_app.runner import review_records, review_reports
-from sessions_app.services import compaction, navigation, reviews, sessions
+from sessions_app.services import compaction, navigation, reviews, sessions, shelf
 from sessions_app.services.errors import BadInput, Conflict
 from tests.staging import SUMMARY, Stage, assistant, stage, user, words
 
@@ -171,6 +171,22 @@ def test_undo_restores_the_earlier_request_byte_for_byte(stage: Stage) -> None:
     assert review.state == "unreviewed"
     reviews.undo(review=review, author=stage.author)
     assert told(stage) == edited
+
+
+def test_a_version_whose_text_was_erased_is_not_restored_and_the_others_are(stage: Stage) -> None:
+    review = compacted(stage)
+    before = told(stage)
+    reviews.edit(review=review, author=stage.author, summary="A secret")
+    secret = review.versions.get(number=2)
+    assert secret.entry is not None
+    reviews.undo(review=review, author=stage.author)
+    shelf.erase_entry(session=stage.session, author=stage.author, entry=secret.entry, reason="private")
+    secret.refresh_from_db()
+    with pytest.raises(Conflict, match="was erased"):
+        reviews.restore(review=review, author=stage.author, version=secret)
+    assert told(stage) == before
+    reviews.restore(review=review, author=stage.author, version=review.versions.get(number=1))
+    assert told(stage) == before
 
 
 def test_a_version_can_be_restored_to_the_letter(stage: Stage) -> None:

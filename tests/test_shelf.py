@@ -19,14 +19,18 @@ from sessions_app import blobs, entry_log, integrity
 from sessions_app.models import (
     Blob,
     CompactionAttempt,
+    CompactionReview,
     Entry,
     Membership,
     Pin,
+    QualityReport,
+    Question,
     Removal,
     Run,
     Session,
     ShelfMark,
     SummaryExchange,
+    SummaryVersion,
     Workspace,
 )
 from sessions_app.runner.heartbeat import heartbeat
@@ -180,6 +184,21 @@ def test_an_erased_text_is_nowhere_and_the_tree_stays_valid(alice: User, session
     )
     SummaryExchange.objects.create(
         attempt=attempt, position=0, stage="history", system="", prompt=SECRET, answer=SECRET
+    )
+    review = CompactionReview.objects.create(
+        session=session, attempt=attempt, reason="manual", outcome="compacted"
+    )
+    version = SummaryVersion.objects.create(review=review, number=1, summary=SECRET, details=SECRET)
+    QualityReport.objects.create(version=version, content=SECRET)
+    run = Run.objects.create(session=session, status=Run.Status.COMPLETED, error=SECRET)
+    Question.objects.create(
+        run=run,
+        entry=entry,
+        position=0,
+        tool="write",
+        arguments=SECRET,
+        preview=SECRET,
+        expires_at=timezone.now(),
     )
     assert find_sessions(user=alice, text=SECRET).groups
     shelf.erase_entry(session=session, author=alice, entry=entry, reason="an  address")

@@ -386,6 +386,9 @@ def _on_path(it: _Change, first_kept: str) -> str:
 
 
 def _wording_of(version: SummaryVersion) -> Wording:
+    """Raises Conflict when the version's text went with an entry that was erased."""
+    if not version.summary and not version.originals:
+        raise Conflict(f"The text of version {version.number} was erased.", "Choose another version.")
     return Wording(
         version.summary,
         version.carried,

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from sessions_app import blobs, entry_log, live
@@ -14,6 +15,8 @@ from sessions_app.models import (
     CompactionAttempt,
     Entry,
     Membership,
+    QualityReport,
+    Question,
     QueuedMessage,
     Removal,
     Run,
@@ -110,7 +113,7 @@ def erase_entry(*, session: Session, author: Any, entry: Entry, reason: str) -> 
         if Run.objects.active().filter(session=locked).exists():
             raise Conflict("Something is running in this session.", "Wait until it ends, or stop it.")
         unused = entry_log.erase_text(locked, entry, reason)
-        _blank_copies(locked)
+        _blank_copies(locked, entry)
         Removal.objects.create(
             what=Removal.What.ENTRY,
             workspace=locked.workspace,
@@ -125,15 +128,20 @@ def erase_entry(*, session: Session, author: Any, entry: Entry, reason: str) -> 
     blobs.drop_unused(unused)
 
 
-def _blank_copies(session: Session) -> None:
-    """Requests and candidates of compactions quote the history; which of them quote this entry can't be told
+def _blank_copies(session: Session, entry: Entry) -> None:
+    """Requests, candidates and reports of compactions and questions about tool calls quote the history; which of them quote this entry can't be told
     for sure, so all of the session go. The summaries in force are entries of their own."""
     attempts = CompactionAttempt.objects.filter(session=session)
     SummaryExchange.objects.filter(attempt__in=attempts).update(system="", prompt="", answer="")
     SummaryExchange.objects.filter(version__review__session=session).update(system="", prompt="", answer="")
-    attempts.update(carried="", error="")
-    SummaryVersion.objects.filter(review__session=session).update(summary="", carried="")
-    Run.objects.filter(session=session).update(checkpoint="", request="")
+    attempts.update(carried="", error="", file_lists="", instructions="")
+    versions = SummaryVersion.objects.filter(review__session=session)
+    QualityReport.objects.filter(version__in=versions).delete()
+    # A version that was in force is an entry too; it stays what the entry says, unless that is what was erased.
+    unheld = versions.filter(Q(entry=None) | Q(entry=entry))
+    unheld.update(summary="", carried="", details="", instructions="", error="")
+    Question.objects.filter(run__session=session).update(arguments="{}", preview="")
+    Run.objects.filter(session=session).update(checkpoint="", request="", output="", held="", error="")
     QueuedMessage.objects.filter(session=session).delete()
 
 
