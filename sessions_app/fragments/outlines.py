@@ -30,7 +30,7 @@ class _Known:
 
 
 _known: OrderedDict[uuid.UUID, _Known] = OrderedDict()
-_drawings: OrderedDict[object, tuple[Outline, Drawing]] = OrderedDict()
+_drawings: OrderedDict[tuple[object, frozenset[str]], tuple[Outline, Drawing]] = OrderedDict()
 _lock = threading.Lock()
 
 
@@ -77,8 +77,10 @@ def _read_on(session: Session, known: _Known | None) -> _Known:
 
 
 def drawing_of(outline: Outline, view: View) -> Drawing:
-    """The drawing of an outline, kept as long as nothing in it changes: panning asks for it again and again."""
-    key = (
+    """The drawing of an outline, kept as long as nothing in it changes: panning asks for it again and again. When only
+    something was opened, most of it is the drawing before.
+    """
+    rest = (
         id(outline.strands),
         outline.leaf,
         frozenset(outline.labels.items()),
@@ -86,14 +88,16 @@ def drawing_of(outline: Outline, view: View) -> Drawing:
         frozenset(outline.outcomes.items()),
         outline.running,
         outline.queued,
-        view,
+        replace(view, opened=frozenset()),
     )
+    key = rest, view.opened
     with _lock:
         found = _drawings.get(key)
         if found is not None:
             _drawings.move_to_end(key)
             return found[1]
-    made = draw(outline, view)
+        before = next((made for (other, _), (_, made) in reversed(_drawings.items()) if other == rest), None)
+    made = draw(outline, view, before)
     with _lock:
         # With its outline: as long as that is kept, nothing else can have its address.
         _drawings[key] = outline, made

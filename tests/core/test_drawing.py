@@ -223,6 +223,27 @@ def test_another_active_path_changes_no_place(every: Outline) -> None:
     assert drawings[0].lanes == drawings[1].lanes
 
 
+@settings(max_examples=60, deadline=None)
+@given(trees(), st.randoms(use_true_random=False))
+def test_what_is_opened_is_drawn_alike_with_and_without_the_drawing_before(
+    every: Outline, chance: random.Random
+) -> None:
+    """Strands that nothing was opened on are taken over; of large trees bundles among them."""
+    before, opened = draw(every, View()), frozenset[str]()
+    for _ in range(3):
+        keys = {item.key for items in before.items.values() for item in items if item.key} | opened
+        opened = frozenset(key for key in sorted(keys) if chance.random() < 0.3)
+        after, anew = draw(every, View(opened=opened), before), draw(every, View(opened=opened))
+        assert (after.items, after.lanes, after.lines, after.bundle_lanes, after.attached) == (
+            anew.items,
+            anew.lanes,
+            anew.lines,
+            anew.bundle_lanes,
+            anew.attached,
+        )
+        before = after
+
+
 @settings(max_examples=40, deadline=None)
 @given(trees())
 def test_a_window_holds_what_it_touches_and_nothing_else(every: Outline) -> None:

@@ -7,7 +7,7 @@ is free from its fork to its tip, alternately above and below, in the order in w
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 
 from sessions_app.core.drawing.choosing import Chosen, choose, hidden_above
@@ -61,6 +61,7 @@ class Drawing:
     bundle_lanes: dict[str, int] = field(default_factory=dict)
     attached: dict[int, Item] = field(default_factory=dict)
     chosen: Chosen = field(default_factory=Chosen)
+    opened: frozenset[str] = frozenset()
     above: int = 0
     _starts: dict[int, tuple[list[int], list[Item]]] = field(default_factory=dict)
 
@@ -113,21 +114,28 @@ class Drawing:
         return found
 
 
-def draw(outline: Outline, view: View) -> Drawing:
-    """The whole drawing; it costs a few steps per item and none per entry."""
-    drawing = Drawing(chosen=choose(outline, view))
+def draw(outline: Outline, view: View, before: Drawing | None = None) -> Drawing:
+    """The whole drawing; it costs a few steps per item and none per entry. `before` is a drawing of the same outline whose
+    view differed in what was opened, if in anything: the strands that this leaves alone are taken from it.
+    """
+    drawing = Drawing(chosen=_chosen(outline, view, before), opened=view.opened)
     kept = _kept_by_strand(outline, view)
     if view.root is not None and view.root[0] in outline.strands:
         drawing.above = hidden_above(outline, view.root)
     lanes = _Lanes()
     siblings: dict[int | None, int] = {}
+    changed = _strands_of(view.opened ^ before.opened) if before is not None else frozenset()
     for strand in drawing.chosen.strands:
         key = strand.key
         parent = strand.parent if strand.parent in drawing.items else None
         fork = drawing.find((parent, strand.fork_at)) if parent is not None else None
-        items = _items(outline, view, drawing, key, kept.get(key, frozenset()))
         left = fork.centre + BEHIND_FORK if fork is not None else 0.0
-        right = _spread(items, left)
+        if before is not None and key not in changed and _stays(before, drawing, key):
+            items = _at(before.items[key], left)
+        else:
+            items = _items(outline, view, drawing, key, kept.get(key, frozenset()))
+            _spread(items, left)
+        right = items[-1].x + items[-1].width if items else left
         fork_lane = drawing.lanes[parent] if parent is not None else 0
         begin = fork.centre if fork is not None else left
         number = siblings.get(parent, 0)
@@ -144,6 +152,35 @@ def draw(outline: Outline, view: View) -> Drawing:
         drawing.lines[key] = _line(outline, drawing, key, lane, left, fork, fork_lane)
     _place_bundles(drawing, lanes)
     return drawing
+
+
+def _chosen(outline: Outline, view: View, before: Drawing | None) -> Chosen:
+    """Which strands are drawn; only bundles that are opened or closed change that."""
+    if before is None or any(key.startswith("b") for key in view.opened ^ before.opened):
+        return choose(outline, view)
+    return before.chosen
+
+
+def _strands_of(keys: Iterable[str]) -> frozenset[int]:
+    return frozenset(int(key.removeprefix("b").partition(".")[0]) for key in keys)
+
+
+def _stays(before: Drawing, drawing: Drawing, key: int) -> bool:
+    """Whether the same leaves a strand at the same places as before."""
+    old, new = before.chosen, drawing.chosen
+    return old is new or (
+        key in before.items
+        and old.forks.get(key) == new.forks.get(key)
+        and old.bundles.get(key) == new.bundles.get(key)
+    )
+
+
+def _at(items: list[Item], left: float) -> list[Item]:
+    """The items of a strand that begins at `left` now; themselves where that is where they were."""
+    if not items or items[0].x == left:
+        return items
+    by = left - items[0].x
+    return [item.moved(by) for item in items]
 
 
 def _kept_by_strand(outline: Outline, view: View) -> dict[int, set[Place]]:
@@ -193,13 +230,12 @@ def _items(outline: Outline, view: View, drawing: Drawing, key: int, kept: Set[P
     return made
 
 
-def _spread(items: list[Item], left: float) -> float:
-    """Set every item's x; the right edge of the last."""
+def _spread(items: list[Item], left: float) -> None:
+    """Set every item's x."""
     cursor = left
     for item in items:
         item.x = cursor
         cursor += item.width + GAP
-    return cursor - GAP if items else left
 
 
 def _line(
