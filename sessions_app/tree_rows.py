@@ -12,7 +12,7 @@ from django.db.models.expressions import RawSQL
 
 from sessions_app.core import faces
 from sessions_app.core.drawing import Place, Strand
-from sessions_app.models import Entry, OutcomeMark, Pin, Run, Segment, Session
+from sessions_app.models import Entry, HiddenBranch, OutcomeMark, Pin, Run, Segment, Session
 
 # One row per segment: a letter per entry, and what they used and cost together. The index holds all of it.
 _FACES = {
@@ -84,6 +84,11 @@ def marks_of(session: Session, labels: Mapping[str, str]) -> dict[str, Any]:
         "running": Run.objects.filter(session=session).active().exists(),
         "queued": session.queue.count(),
     }
+
+
+def hidden_of(session: Session) -> frozenset[Place]:
+    """Where the branches begin that are out of sight."""
+    return frozenset(HiddenBranch.objects.of_session(session.pk).values_list(*_PLACE))
 
 
 def _faces(session_pk: int) -> dict[int, tuple[str, int, float]]:

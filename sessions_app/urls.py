@@ -36,6 +36,7 @@ session_urls = [
     path("compactions/<int:seq>/", views.compaction_review, name="compaction_review"),
     path("compactions/<int:seq>/coverage/", views.review_coverage, name="review_coverage"),
     path("compactions/<int:seq>/<slug:act>/", views.review_act, name="review_act"),
+    path("entries/<int:seq>/hide/", views.hide, name="hide"),
     path("entries/<int:seq>/erase/", views.erase, name="erase"),
     path("shelf/", views.put_away, name="put_away"),
     path("compact/", views.compact, name="compact"),

@@ -34,6 +34,7 @@ from sessions_app.models import (
     Workspace,
 )
 from sessions_app.runner.heartbeat import heartbeat
+from sessions_app.runner.purging import PurgeSweep
 from sessions_app.services import runs, shelf
 from sessions_app.services.errors import BadInput, Conflict, NotAllowed
 from sessions_app.services.search import find_sessions
@@ -166,12 +167,18 @@ def test_a_long_chain_is_removed_without_following_it(alice: User, workspace: Wo
 def test_what_was_deleted_long_ago_is_removed_by_itself(
     alice: User, alice_client: Client, session: Session, settings: Settings
 ) -> None:
+    """The worker looks at first and then once in a while; looking at the shelf removes nothing."""
+    sweep = PurgeSweep()
     shelf.delete_session(session=session, author=alice)
+    sweep.look()
+    ShelfMark.objects.update(deleted_at=timezone.now() - timedelta(days=settings.TRASH_DAYS + 1))
+    sweep.look()
     alice_client.get("/shelf/")
     assert Session.objects.exists()
-    ShelfMark.objects.update(deleted_at=timezone.now() - timedelta(days=settings.TRASH_DAYS + 1))
-    alice_client.get("/shelf/")
+    PurgeSweep().look()
     assert not Session.objects.exists()
+    removal = Removal.objects.get()
+    assert (removal.author, removal.reason) == (None, f"deleted {settings.TRASH_DAYS} days ago")
 
 
 def test_an_erased_text_is_nowhere_and_the_tree_stays_valid(alice: User, session: Session) -> None:

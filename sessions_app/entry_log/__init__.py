@@ -31,6 +31,7 @@ from sessions_app.entry_log.reading import (
     newest_below,
     path_to,
     replaced_depths,
+    show_path,
     siblings,
 )
 from sessions_app.entry_log.removing import erase_text, remove_session
@@ -64,6 +65,7 @@ __all__ = [
     "path_to",
     "remove_session",
     "replaced_depths",
+    "show_path",
     "siblings",
     "stored_id",
 ]

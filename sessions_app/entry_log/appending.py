@@ -16,7 +16,7 @@ from sessions_app.core.entries import Kind
 from sessions_app.core.errors import SessionError
 from sessions_app.core.json_text import print_json
 from sessions_app.entry_log import columns
-from sessions_app.entry_log.reading import find_by_id, is_on_path
+from sessions_app.entry_log.reading import find_by_id, is_on_path, show_path
 from sessions_app.models import Entry, Run, Segment, Session
 from sessions_app.transactions import write_transaction
 
@@ -113,11 +113,15 @@ def _write(
 
 
 def move_leaf(session: Session, entry: Entry | None) -> None:
-    """Stand on another entry (None: before the first). The caller holds the session's row."""
+    """Stand on another entry (None: before the first); a hidden branch is shown by it. The caller holds the session's
+    row.
+    """
     if entry is not None and entry.session_id != session.pk:
         raise SessionError("That entry belongs to another session.")
     session.leaf = entry
     session.save(update_fields=["leaf"])
+    if entry is not None:
+        show_path(entry)
     session_id, seq = session.pk, entry.seq if entry else 0
     transaction.on_commit(lambda: live.notify(session_id, "leaf", seq=seq))
 

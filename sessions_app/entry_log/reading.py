@@ -6,12 +6,14 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from django.db.models import Q
+
 from sessions_app.core import projection
 from sessions_app.core.entries import Entry as CoreEntry
 from sessions_app.core.projection import Context
 from sessions_app.entry_log import columns
 from sessions_app.entry_log.active_path import load_core_path
-from sessions_app.models import Entry, Segment, Session, SummaryVersion
+from sessions_app.models import Entry, HiddenBranch, Segment, Session, SummaryVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,18 +154,21 @@ def _load_stretch(tip: Entry, first_depth: int, last_depth: int) -> list[Entry]:
 
 
 def siblings(entries: Sequence[Entry]) -> dict[int, Siblings]:
-    """By pk, for those of the entries that have siblings; in order of writing. Roots are siblings too."""
+    """By pk, for those of the entries that have siblings; in order of writing. Roots are siblings too, branches that
+    are hidden are not.
+    """
     if not entries:
         return {}
+    shown = Q(hidden_branch=None) | Q(pk__in=[entry.pk for entry in entries])
     parents = {entry.parent_id for entry in entries}
     # Without the session: ordering by seq would make its index look the better one, and all entries be read.
     rows = Entry.objects.filter(parent_id__in=[p for p in parents if p is not None])
     families: dict[int | None, list[int]] = {}
-    for pk, parent in rows.order_by("seq").values_list("pk", "parent_id"):
+    for pk, parent in rows.filter(shown).order_by("seq").values_list("pk", "parent_id"):
         families.setdefault(parent, []).append(pk)
     if None in parents:
         roots = Entry.objects.filter(session_id=entries[0].session_id, parent_id=None)
-        families[None] = list(roots.order_by("seq").values_list("pk", flat=True))
+        families[None] = list(roots.filter(shown).order_by("seq").values_list("pk", flat=True))
     return {
         entry.pk: _place_in(families[entry.parent_id], entry.pk)
         for entry in entries
@@ -182,7 +187,9 @@ def _place_in(family: list[int], pk: int) -> Siblings:
 
 
 def newest_below(entry: Entry) -> Entry:
-    """The tip reached from an entry by always taking the newest child; the entry itself if it is a tip."""
+    """The tip reached from an entry by always taking the newest child that is not hidden; the entry itself if it has
+    none.
+    """
     current = entry
     while True:
         fork = (
@@ -192,8 +199,18 @@ def newest_below(entry: Entry) -> Entry:
         )
         if fork is None:
             return Entry.objects.filter(segment_id=current.segment_id).order_by("-ordinal")[0]
-        junction = Entry.objects.only("pk").get(segment_id=current.segment_id, ordinal=fork.parent_ordinal)
-        current = Entry.objects.filter(parent_id=junction.pk).order_by("-seq")[0]
+        junction = Entry.objects.get(segment_id=current.segment_id, ordinal=fork.parent_ordinal)
+        child = Entry.objects.filter(parent_id=junction.pk, hidden_branch=None).order_by("-seq").first()
+        if child is None:
+            return junction
+        current = child
+
+
+def show_path(entry: Entry) -> None:
+    """Take away every mark that hides an entry: nobody stands where nothing is drawn."""
+    for mark in HiddenBranch.objects.of_session(entry.session_id).select_related("entry"):
+        if is_on_path(mark.entry, entry):
+            mark.delete()
 
 
 def is_on_path(entry: Entry, leaf: Entry) -> bool:

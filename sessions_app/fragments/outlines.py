@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from django.db import connection
 
 from sessions_app import tree_rows
-from sessions_app.core.drawing import Drawing, Outline, Strand, View, draw
+from sessions_app.core.drawing import Drawing, Outline, Place, Strand, View, draw
+from sessions_app.core.drawing.outline import path_of
 from sessions_app.fragments.surroundings import labels_of
 from sessions_app.models import Session
 
@@ -31,12 +32,47 @@ class _Known:
 
 _known: OrderedDict[uuid.UUID, _Known] = OrderedDict()
 _drawings: OrderedDict[tuple[object, frozenset[str]], tuple[Outline, Drawing]] = OrderedDict()
+_shown: OrderedDict[tuple[int, frozenset[Place]], tuple[Outline, Outline]] = OrderedDict()
 _lock = threading.Lock()
 
 
-def outline_of(session: Session) -> Outline:
-    """As the session stands now."""
-    return plain_outline_of(session).marked(**tree_rows.marks_of(session, labels_of(session.pk)))
+def outline_of(session: Session, *, with_hidden: bool = False) -> Outline:
+    """As the session stands now, without the branches that are hidden; with them each says so where it begins."""
+    marks = tree_rows.marks_of(session, labels_of(session.pk))
+    if not with_hidden:
+        shown = shown_outline_of(session)
+        for name in ("labels", "outcomes"):
+            marks[name] = {place: words for place, words in marks[name].items() if shown.holds(place)}
+        marks["pins"] = frozenset(place for place in marks["pins"] if shown.holds(place))
+        return shown.marked(**marks)
+    labels = dict(marks["labels"])
+    for place in tree_rows.hidden_of(session):
+        labels[place] = f"{labels[place]} · hidden" if place in labels else "hidden"
+    return plain_outline_of(session).marked(**marks | {"labels": labels})
+
+
+def shown_outline_of(session: Session) -> Outline:
+    """Without what is hidden, leaf, labels and marks; kept as long as neither entries nor hiding change."""
+    whole, hidden = plain_outline_of(session), tree_rows.hidden_of(session)
+    if hidden and (leaf := session.leaf) is not None:
+        # Where one stands is always drawn.
+        path = path_of(whole.strands, (leaf.segment_id, leaf.ordinal))
+        hidden = frozenset(place for place in hidden if place[1] > path.get(place[0], -1))
+    if not hidden:
+        return whole
+    key = (id(whole), hidden)
+    with _lock:
+        found = _shown.get(key)
+        if found is not None:
+            _shown.move_to_end(key)
+            return found[1]
+    shown = whole.without(hidden)
+    with _lock:
+        # With its source: as long as that is kept, nothing else can have its address.
+        _shown[key] = whole, shown
+        while len(_shown) > MOST_SESSIONS:
+            _shown.popitem(last=False)
+    return shown
 
 
 def plain_outline_of(session: Session) -> Outline:

@@ -13,7 +13,7 @@ from sessions_app.core.messages import number_of, text_of
 from sessions_app.fragments import wording
 from sessions_app.fragments.plain_text import excerpt, one_line
 from sessions_app.fragments.tree_words import KIND_NAMES, OUTCOME_WORDS
-from sessions_app.models import Entry, Pin, Session
+from sessions_app.models import Entry, HiddenBranch, Pin, Session
 
 Json = dict[str, Any]
 
@@ -61,6 +61,7 @@ def details(session: Session, outline: Outline, entry: Entry) -> Json:
         "below": below,
         "below_count": below.entries - 1,
         "label": outline.labels.get(place, ""),
+        "hidden": HiddenBranch.objects.filter(entry=entry).exists(),
         "pinned": Pin.objects.filter(entry=entry).exists(),
         "siblings": siblings,
         "previous": seqs.get(siblings.previous or 0) if siblings else None,

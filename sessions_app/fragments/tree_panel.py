@@ -22,7 +22,7 @@ from sessions_app.fragments import wording
 from sessions_app.fragments.plain_text import one_line
 from sessions_app.fragments.surroundings import labels_of
 from sessions_app.fragments.tree_paths import Branch, Layout, lay_out
-from sessions_app.models import Entry, Session
+from sessions_app.models import Entry, HiddenBranch, Session
 
 MOST_ROWS = 200
 FOLDED_FROM = 5
@@ -83,7 +83,7 @@ class TreeRow:
 
 @dataclass(frozen=True, slots=True)
 class TreePanel:
-    """`hidden` rows were left out because there are too many."""
+    """`hidden` rows were left out because there are too many; `hidden_branches` a person has put out of sight."""
 
     rows: tuple[TreeRow, ...]
     branches: int
@@ -91,6 +91,7 @@ class TreePanel:
     messages: int
     own_messages: int
     hidden: int = 0
+    hidden_branches: int = 0
 
 
 def build(session: Session) -> TreePanel:
@@ -111,6 +112,7 @@ def build(session: Session) -> TreePanel:
         messages=own + sum(told.count(face) for face in _ANSWERS),
         own_messages=own,
         hidden=hidden,
+        hidden_branches=HiddenBranch.objects.of_session(session.pk).count(),
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sessions_app.core.drawing import Outline, Place
-from sessions_app.fragments.outlines import plain_outline_of
+from sessions_app.fragments.outlines import shown_outline_of
 from sessions_app.models import Entry, Session
 
 
@@ -74,7 +74,7 @@ class Layout:
 
 def lay_out(session: Session, leaf: Entry | None) -> Layout:
     """The layout of a session seen from its leaf."""
-    outline = plain_outline_of(session)
+    outline = shown_outline_of(session)
     strands = outline.strands
     rows = [(key, strands[key].parent) for key in sorted(strands)]
     parents: dict[int, tuple[int | None, int]] = {

@@ -8,6 +8,7 @@ from sessions_app.models.accounts import LoginLink, ProviderKey
 from sessions_app.models.blobs import Blob, BlobUse
 from sessions_app.models.compactions import CompactionAttempt
 from sessions_app.models.entries import Entry, Pin, Segment, damaged_record
+from sessions_app.models.hidden import HiddenBranch
 from sessions_app.models.outcomes import OutcomeMark
 from sessions_app.models.questions import Question
 from sessions_app.models.reviews import (
@@ -34,6 +35,7 @@ __all__ = [
     "CompactionAttempt",
     "CompactionReview",
     "Entry",
+    "HiddenBranch",
     "LoginLink",
     "Membership",
     "OutcomeMark",

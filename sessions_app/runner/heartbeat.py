@@ -15,6 +15,7 @@ from sessions_app import live
 from sessions_app.models import Run
 from sessions_app.runner import recovery, review_reports
 from sessions_app.runner.active_run import WORKER, ActiveRun, lease
+from sessions_app.runner.purging import purge_sweep
 from sessions_app.transactions import write_transaction
 
 logger = logging.getLogger(__name__)
@@ -85,6 +86,7 @@ class Heartbeat:
                 self.beat()
                 recovery.sweep()
                 review_reports.sweep_reports()
+                purge_sweep.look()
             except DatabaseError:
                 logger.warning("the database did not take a heartbeat", exc_info=True)
             except (

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -25,6 +23,7 @@ from sessions_app.models import (
     SummaryExchange,
     SummaryVersion,
 )
+from sessions_app.runner import purging
 from sessions_app.services.errors import BadInput, Conflict, NotAllowed
 from sessions_app.services.runs import stop_run
 from sessions_app.transactions import write_transaction
@@ -56,38 +55,12 @@ def purge_session(*, session: Session, author: Any) -> None:
     Raises NotAllowed; Conflict while its run is still ending.
     """
     _check_may_remove(session, author)
-    _purge(session, author)
-
-
-def purge_old() -> int:
-    """Remove what was deleted more than `TRASH_DAYS` ago; how many sessions."""
-    horizon = timezone.now() - timedelta(days=settings.TRASH_DAYS)
-    purged = 0
-    for session in Session.objects.filter(shelf__deleted_at__lt=horizon).order_by("pk")[:100]:
-        if not Run.objects.active().filter(session=session).exists():
-            _purge(session, None)
-            purged += 1
-    return purged
-
-
-def _purge(session: Session, author: Any) -> None:
-    with write_transaction():
-        locked = entry_log.lock_session(session.pk)
-        if not ShelfMark.objects.filter(session=locked, deleted_at__isnull=False).exists():
-            raise Conflict("This session is not deleted.", "Delete it first.")
-        if Run.objects.active().filter(session=locked).exists():
-            raise Conflict("Its run is still being stopped.", "Try again in a moment.")
-        Removal.objects.create(
-            what=Removal.What.SESSION,
-            workspace=locked.workspace,
-            session_key=locked.key,
-            author=author,
-            reason="" if author else f"deleted {settings.TRASH_DAYS} days ago",
-        )
-        runs = list(Run.objects.filter(session=locked).values_list("pk", flat=True))
-        entry_log.remove_session(locked)
-        transaction.on_commit(lambda: live.forget(session.pk, runs))
-    blobs.collect()
+    try:
+        purging.purge(session, author)
+    except purging.NotDeleted:
+        raise Conflict("This session is not deleted.", "Delete it first.") from None
+    except purging.StillRunning:
+        raise Conflict("Its run is still being stopped.", "Try again in a moment.") from None
 
 
 def may_remove(session: Session, user: Any) -> bool:

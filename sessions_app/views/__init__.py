@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sessions_app.views.accounts import login, login_link, logout, password
 from sessions_app.views.blobs import session_blob
-from sessions_app.views.branches import clone, copy_to_folder, fork, omit, pin
+from sessions_app.views.branches import clone, copy_to_folder, fork, hide, omit, pin
 from sessions_app.views.changes import changed_file, file_diff, session_changes
 from sessions_app.views.compaction import compact, compaction_problem, replaced
 from sessions_app.views.compare import carry, session_compare
@@ -68,6 +68,7 @@ __all__ = [
     "folder_listing",
     "fork",
     "health",
+    "hide",
     "import_progress",
     "keep_files",
     "label",

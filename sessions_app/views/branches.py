@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from sessions_app import fragments
 from sessions_app.forms import FolderForm, ForkForm
 from sessions_app.models import Entry, Session
-from sessions_app.services import branches
+from sessions_app.services import branches, hiding
 from sessions_app.services.errors import Conflict
-from sessions_app.views import session_page
+from sessions_app.views import session_page, tree
 from sessions_app.views.errors import problem, tells_errors, wants_fragment
 from sessions_app.views.sessions import editable_session, first_error
 
@@ -87,6 +89,37 @@ def omit(request: HttpRequest, key: uuid.UUID, seq: int) -> HttpResponse:
         others = {str(edit.record["targetId"]) for edit in edits} - {entry.entry_id}
         for other in Entry.objects.filter(session=session, entry_id__in=others).order_by("seq"):
             response.write(fragments.render_entry(other, user=request.user, out_of_band=True))
+    return response
+
+
+@require_POST
+@tells_errors
+def hide(request: HttpRequest, key: uuid.UUID, seq: int) -> HttpResponse:
+    """Put the branch of the entry out of sight, or (`action=show`) show it again, with `stood` from where one stood."""
+    session = editable_session(request, key)
+    entry = _entry(session, seq)
+    facts: dict[str, Any] = {"session": session, "stood": ""}
+    if request.POST.get("action") == "show":
+        text = request.POST.get("stood", "")
+        stood = _entry(session, int(text)) if text.isdecimal() and len(text) < 10 else None
+        hiding.show_branch(session=session, author=request.user, entry=entry, stood=stood)
+        facts |= {"beginning": seq, "hidden": False}
+    else:
+        done = hiding.hide_branch(session=session, author=request.user, entry=entry)
+        facts |= {
+            "beginning": done.beginning.seq,
+            "stood": done.stood.seq if done.stood else "",
+            "hidden": True,
+        }
+    if not wants_fragment(request):
+        return redirect("session", key)
+    facts["target"] = request.headers.get("HX-Target", "transcript")
+    if facts["target"] == "tree-details":
+        response = tree.details_response(request, session, entry)
+    else:
+        facts["target"] = "transcript"
+        response = session_page.moved(request, session)
+    response.write(render_to_string("sessions_app/_undo_hiding.html", facts, request=request))
     return response
 
 

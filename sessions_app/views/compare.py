@@ -30,8 +30,9 @@ MOST_ROWS = 3_000
 def session_compare(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """The tips `a` and `b` (seqs; without them the leaf's and the newest other one) since they parted."""
     session = visible_session(request, key)
-    outline = outline_of(session)
-    choices = comparison.tips_to_choose(outline)
+    # Whoever names a hidden branch may compare it; it is not offered.
+    outline = outline_of(session, with_hidden=True)
+    choices = comparison.tips_to_choose(outline_of(session))
     one, other = _chosen(session, request.GET.get("a", "")), _chosen(session, request.GET.get("b", ""))
     if one is None:
         one = entry_log.newest_below(session.leaf) if session.leaf is not None else None

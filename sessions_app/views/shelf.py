@@ -25,8 +25,7 @@ _ACTS = {
 
 @require_GET
 def shelved(request: HttpRequest) -> HttpResponse:
-    """What is archived and what is deleted; what was deleted too long ago goes now."""
-    shelf.purge_old()
+    """What is archived and what is deleted."""
     archived = Session.objects.visible_to(request.user).filter(shelf__archived_at__isnull=False)
     deleted = Session.objects.deleted(request.user)
     facts = {

@@ -21,7 +21,7 @@ from sessions_app.fragments.outlines import drawing_of, outline_of
 from sessions_app.fragments.tree_column import Column
 from sessions_app.fragments.tree_drawing import Picture, Rect
 from sessions_app.fragments.tree_words import OUTCOME_WORDS
-from sessions_app.models import Entry, Pin, Session
+from sessions_app.models import Entry, HiddenBranch, Pin, Session
 from sessions_app.services import outcomes
 from sessions_app.views import leaving
 from sessions_app.views.errors import tells_errors, wants_fragment
@@ -66,6 +66,7 @@ def session_tree(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
         "minimap": picture.minimap(),
         "filters": _filters(picture.outline, state),
         "state": state,
+        "hidden": HiddenBranch.objects.of_session(session.pk).count(),
         "hits": hits,
         "counts": {
             "entries": session.next_seq - 1,
@@ -124,7 +125,7 @@ def entry_details(request: HttpRequest, key: uuid.UUID, seq: int) -> HttpRespons
         return render(request, "sessions_app/_tree_preview.html", tree_details.preview(entry))
     if request.GET.get("part") == "going":
         return _going(request, session, entry)
-    return HttpResponse(_details(request, session, outline_of(session), entry))
+    return HttpResponse(_details(request, session, outline_of(session, with_hidden=True), entry))
 
 
 def session_leaf(session: Session) -> Place | None:
@@ -133,8 +134,9 @@ def session_leaf(session: Session) -> Place | None:
 
 
 def _picture(session: Session, state: TreeState) -> tuple[Picture, list[Place]]:
-    hits = find_hits(session, state.query)
-    found, view = outline_of(session), state.view(frozenset(hits))
+    found = outline_of(session, with_hidden=state.hidden)
+    hits = [hit for hit in find_hits(session, state.query) if found.holds(hit)]
+    view = state.view(frozenset(hits))
     return Picture(session, found, drawing_of(found, view)), hits
 
 
@@ -181,6 +183,12 @@ def _entry_at(session: Session, state: TreeState) -> Entry | None:
     return session.entries.select_related("segment", "parent").filter(seq=state.seq).first()
 
 
+def details_response(request: HttpRequest, session: Session, entry: Entry) -> HttpResponse:
+    """The drawer as it is now, in answer to a command given in it."""
+    session.refresh_from_db()
+    return HttpResponse(_details(request, session, outline_of(session, with_hidden=True), entry))
+
+
 def _details(request: HttpRequest, session: Session, found: Outline, entry: Entry) -> str:
     facts = tree_details.details(session, found, entry)
     facts["may_edit"] = fragments.may_edit(session, request.user)
@@ -219,7 +227,7 @@ def mark_outcome(request: HttpRequest, key: uuid.UUID, seq: int) -> HttpResponse
         return redirect(f"{reverse('session_tree', args=[key])}?entry={seq}")
     shown = request.POST.get("shown", "")
     seen = session.entries.filter(seq=int(shown)).first() if shown.isdecimal() and len(shown) < 10 else None
-    response = HttpResponse(_details(request, session, outline_of(session), seen or entry))
+    response = HttpResponse(_details(request, session, outline_of(session, with_hidden=True), seen or entry))
     words = f"Marked: {OUTCOME_WORDS[outcome]}" if outcome else "Mark taken away"
     response.write(
         render_to_string(

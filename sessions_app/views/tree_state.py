@@ -31,6 +31,7 @@ class TreeState:
     root: Place | None
     at: Place | None
     seq: int | None
+    hidden: bool
 
     def view(self, hits: frozenset[Place] = frozenset()) -> View:
         return View(filter=self.filter, opened=self.opened, folded=self.folded, root=self.root, hits=hits)
@@ -49,6 +50,7 @@ def read_state(query: QueryDict) -> TreeState:
         root=_place(query.get("root", "")),
         at=_place(query.get("at", "")),
         seq=int(seq) if seq.isdecimal() and len(seq) < 10 else None,
+        hidden=query.get("hidden") == "1",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -117,6 +117,31 @@ class Outline:
         other.path = path_of(other.strands, other.leaf)
         return other
 
+    def without(self, hidden: frozenset[Place]) -> Outline:
+        """The outline without what hangs at and below some places; of a strand that is cut short what its entries
+        used is taken to be spread evenly.
+        """
+        cut: dict[int, int] = {}
+        for key, ordinal in hidden:
+            cut[key] = min(ordinal, cut.get(key, ordinal))
+        kept: dict[int, Strand] = {}
+        for strand in self.strands.values():
+            parent = strand.parent
+            if parent is not None and (parent not in kept or strand.fork_at >= len(kept[parent].faces)):
+                continue
+            end = cut.get(strand.key, len(strand.faces))
+            if end >= len(strand.faces):
+                kept[strand.key] = strand
+            elif end:
+                share = end / len(strand.faces)
+                kept[strand.key] = replace(
+                    strand,
+                    faces=strand.faces[:end],
+                    used=round(strand.used * share),
+                    cost=strand.cost * share,
+                )
+        return Outline(kept)
+
     @property
     def entries(self) -> int:
         return sum(len(strand.faces) for strand in self.strands.values())
@@ -124,6 +149,10 @@ class Outline:
     def tips(self) -> list[Place]:
         """The last entry of every strand; each is a tip, for what forks from it continues it."""
         return [(strand.key, len(strand.faces) - 1) for strand in self.strands.values() if strand.faces]
+
+    def holds(self, place: Place) -> bool:
+        strand = self.strands.get(place[0])
+        return strand is not None and place[1] < len(strand.faces)
 
     def on_path(self, place: Place) -> bool:
         return place[1] <= self.path.get(place[0], -1)
