@@ -98,6 +98,8 @@ class Follower:
             if not heard:
                 # The stream may be lost. While it speaks it says itself when an entry is there.
                 self.tell_entries()
+            if self.run.status == Run.Status.REVIEWING and not heard:
+                return str(Run.Status.REVIEWING)
             if self.run.status == Run.Status.ASKING and not heard:
                 if self.ask is None:
                     return str(Run.Status.ASKING)

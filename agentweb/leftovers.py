@@ -17,7 +17,7 @@ def end_commands_of_runs() -> int:
     if not settings.EMBEDDED_BROKER:
         return 0
     markers = (
-        Run.objects.filter(status__in=[Run.Status.RUNNING, Run.Status.ASKING])
+        Run.objects.filter(status__in=[Run.Status.RUNNING, *Run.LEFT])
         .exclude(marker="")
         .values_list("marker", flat=True)
     )

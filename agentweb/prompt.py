@@ -274,6 +274,11 @@ def told(outcome: str, follower: Follower) -> int:
         print("  Answer in the browser, or choose other tools with --tools; "
               f"session {follower.session.key} waits.", file=sys.stderr)  # fmt: skip
         return ASKS
+    if outcome == "reviewing":
+        print("agentweb: The compaction of this session waits for a reviewer.", file=sys.stderr)
+        print("  Approve or reject it in the browser under Compaction reviews; "
+              f"session {follower.session.key} waits.", file=sys.stderr)  # fmt: skip
+        return ASKS
     code = {"completed": 0, "limited": CEILING, "stopped": STOPPED}.get(outcome, FAILED)
     if code and follower.error:
         print(f"agentweb: {follower.error}", file=sys.stderr)

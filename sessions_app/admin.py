@@ -39,8 +39,15 @@ class MembershipInline(TabularInline):
 
 @admin.register(Workspace)
 class WorkspaceAdmin(ModelAdmin):
-    list_display = ["name", "path", "created_at"]
+    list_display = ["name", "path", "review_policy", "created_at"]
     search_fields = ["name", "path"]
+    fieldsets = [
+        (None, {"fields": ["name", "path", "created_at"]}),
+        (
+            "Review of compactions",
+            {"fields": ["review_policy", "review_above_tokens", "review_minutes", "review_default"]},
+        ),
+    ]
     inlines = [MembershipInline]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Workspace | None = None) -> list[str]:

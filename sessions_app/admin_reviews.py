@@ -19,7 +19,7 @@ from django.views.decorators.csrf import csrf_protect
 from sessions_app import review_figures
 from sessions_app.fragments import review_charts, review_list, review_parts, wording
 from sessions_app.models import CompactionReview, ReviewEvent, ReviewQuerySet
-from sessions_app.services import reviews
+from sessions_app.services import judging, reviews
 from sessions_app.services.errors import ServiceError
 from sessions_app.views import review_acts, review_page
 
@@ -167,7 +167,7 @@ class CompactionReviewAdmin(ModelAdmin):
 
     @admin.action(description="Approve the marked compactions", permissions=["review"])
     def approve_chosen(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        count = reviews.approve_all(reviews=queryset, actor=request.user)
+        count = judging.approve_all(reviews=queryset, actor=request.user)
         self.message_user(request, f"{wording.plural(count, 'compaction')} approved.", messages.SUCCESS)
 
     # --- one review ---
@@ -217,7 +217,7 @@ class CompactionReviewAdmin(ModelAdmin):
         if not object_id.isdecimal() or len(object_id) > 15:
             raise Http404
         rows = self.get_queryset(request).select_related(
-            "entry__parent", "attempt", "session__leaf", "session__workspace"
+            "entry__parent", "attempt__leaf", "session__leaf", "session__workspace"
         )
         found: CompactionReview = get_object_or_404(rows, pk=int(object_id))
         return found

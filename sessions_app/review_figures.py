@@ -19,7 +19,7 @@ NEEDS_A_LOOK = 70
 """Coverage below which somebody should look."""
 _COMPACTED = Q(outcome="compacted")
 _BY_HAND = Q(reason="manual")
-_FAILED = Q(outcome__in=["failed", "not_smaller", "cancelled", "refused", "nothing"])
+_FAILED = Q(outcome__in=["failed", "not_smaller", "cancelled", "refused", "rejected", "nothing"])
 
 
 @dataclass(frozen=True, slots=True)

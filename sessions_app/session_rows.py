@@ -101,8 +101,9 @@ def state_of(session: Session, run: Run | None, now: datetime) -> tuple[str, str
     match run.status:
         case Run.Status.QUEUED:
             return "queued", _("Waiting to start")
-        case Run.Status.ASKING:
-            return "wait", _("Waits for your answer")
+        case Run.Status.ASKING | Run.Status.REVIEWING:
+            asks = run.status == Run.Status.ASKING
+            return "wait", _("Waits for your answer") if asks else _("Waiting for review")
         case Run.Status.RUNNING if run.stop_requested:
             return "running", _("Stopping")
         case Run.Status.RUNNING if run.kind == Run.Kind.COMPACTION:

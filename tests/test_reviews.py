@@ -27,7 +27,7 @@ from sessions_app.models import (
     SummaryVersion,
 )
 from sessions_app.runner import review_records, review_reports
-from sessions_app.services import compaction, navigation, reviews, sessions, shelf
+from sessions_app.services import compaction, judging, navigation, reviews, sessions, shelf
 from sessions_app.services.errors import BadInput, Conflict
 from tests.staging import SUMMARY, Stage, assistant, stage, user, words
 
@@ -347,14 +347,14 @@ def test_an_empty_summary_and_an_empty_comment_are_refused(stage: Stage) -> None
     with pytest.raises(BadInput):
         reviews.edit(review=review, author=stage.author, summary="  ")
     with pytest.raises(BadInput):
-        reviews.comment(review=review, actor=stage.author, words=" ")
+        judging.comment(review=review, actor=stage.author, words=" ")
 
 
 def test_who_did_what_is_kept(stage: Stage) -> None:
     review = compacted(stage)
-    reviews.comment(review=review, actor=stage.author, words="The dam?", line=2)
+    judging.comment(review=review, actor=stage.author, words="The dam?", line=2)
     reviews.edit(review=review, author=stage.author, summary="Better")
-    reviews.approve(review=review, actor=stage.author)
+    judging.approve(review=review, actor=stage.author)
     assert [event.act for event in review.events.all()] == ["commented", "edited", "approved"]
     assert {event.actor for event in review.events.all()} == {stage.author}
 

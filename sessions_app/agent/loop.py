@@ -29,11 +29,15 @@ from sessions_app.agent.tool_presets import Permit
 from sessions_app.agent.tools.base import Tool
 from sessions_app.core.messages import tool_calls_of
 
-__all__ = ["Limits", "TurnSettings", "run_agent"]
+__all__ = ["Limits", "PassLeft", "TurnSettings", "run_agent"]
 
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
+
+
+class PassLeft(Exception):  # noqa: N818 - it reads as a sentence where it is raised
+    """Raised by `prepare_turn`: a person has to decide first, so the pass is left before its next turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,7 @@ def run_agent(
     prepare_turn: Callable[[], TurnSettings | None] | None = None,
     permit: Permit = lambda position, tool: "",
     open_answer: Json | None = None,
+    goes_on: bool = False,
 ) -> Iterator[LoopEvent]:
     """Run one pass (04 §1) and yield its events; store and send nothing.
 
@@ -83,7 +88,8 @@ def run_agent(
 
     `permit` says which calls may be carried out. Where a person has to be asked the pass is left with
     `CallsWaiting`; given that message as `open_answer`, another call goes on with its tools as if nothing had
-    been in between.
+    been in between. A pass that `prepare_turn` has left by `PassLeft` ends without a word too; another call that
+    `goes_on` begins with the turn it was left before.
     """
     own_stop = StopSignal()
     settings = TurnSettings(provider, model, tools, thinking_level, options or {})
@@ -113,7 +119,7 @@ def run_agent(
     # The pass has a switch of its own, so that closing the generator can end its tools without touching the run's.
     with stop.on_request(lambda: own_stop.request(stop.reason)):
         try:
-            yield from agent_pass.run(inputs, open_answer)
+            yield from agent_pass.run(inputs, open_answer, goes_on=goes_on)
         finally:
             own_stop.request("closed")
 
@@ -140,11 +146,14 @@ class _Pass:
     continue_once: bool = False
     failure: Exception | None = None  # of the caller's own functions; it becomes the next turn's answer
 
-    def run(self, inputs: list[Json], open_answer: Json | None) -> Iterator[LoopEvent]:
+    def run(
+        self, inputs: list[Json], open_answer: Json | None, *, goes_on: bool = False
+    ) -> Iterator[LoopEvent]:
         self.started_ms = self.clock()
         if open_answer is None:
-            self.hooks.agent_start({"type": "agent_start"})
-            yield AgentStarted()
+            if not goes_on:
+                self.hooks.agent_start({"type": "agent_start"})
+                yield AgentStarted()
             outcome = yield from self._turn([*inputs, *self._poll(self.poll_steering)])
         else:
             outcome = yield from self._finish_turn(open_answer)
@@ -161,7 +170,11 @@ class _Pass:
             following = self._next_messages(wanted=outcome.has_results)
             if following is None:
                 break
-            outcome = yield from self._turn(self._prepare_next(following))
+            try:
+                prepared = self._prepare_next(following)
+            except PassLeft:
+                return
+            outcome = yield from self._turn(prepared)
         ended = AgentEnded(tuple(self.messages), error=self.answering.error)
         self.hooks.agent_end(ended.to_wire())
         yield ended
@@ -201,6 +214,8 @@ class _Pass:
             return pending
         try:
             self.settings = self.prepare_turn() or self.settings
+        except PassLeft:
+            raise
         except Exception as error:
             logger.exception("preparing the next turn failed")
             self.failure = error

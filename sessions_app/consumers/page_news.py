@@ -33,6 +33,7 @@ _ABOUT_OTHERS = (Kind.LABEL, Kind.CONTEXT_EDIT)
 _WORDS: dict[str, str] = {
     Run.Status.RUNNING: "The agent is at work.",
     Run.Status.ASKING: "The agent asks for your permission.",
+    Run.Status.REVIEWING: "The agent waits until its compaction has been reviewed.",
     Run.Status.COMPLETED: "The agent has finished.",
     Run.Status.FAILED: "The agent's job failed.",
     Run.Status.STOPPED: "The agent was stopped.",

@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from sessions_app.fragments.permission import may_edit
 from sessions_app.fragments.plain_text import one_line
 from sessions_app.fragments.tool_cards import Card, asking_card
-from sessions_app.models import Question, Run, Session
+from sessions_app.models import CompactionReview, Question, Run, Session
 
 if TYPE_CHECKING:
     from sessions_app.models import AnyUser
@@ -48,8 +48,18 @@ def render_questions(session: Session, *, user: AnyUser) -> str:
             "questions": [_asked(question) for question in waiting.order_by("pk")],
             "key": session.key,
             "may_edit": may_edit(session, user),
+            "held": _held(session),
+            "may_review": CompactionReview.objects.may_review(user).filter(session=session).exists(),
         },
     )
+
+
+def _held(session: Session) -> CompactionReview | None:
+    """The compaction whose approval the session's job waits for."""
+    if not session.runs.filter(status=Run.Status.REVIEWING).exists():
+        return None
+    held = session.reviews.filter(outcome="waiting", state=CompactionReview.State.UNREVIEWED)
+    return held.select_related("session__workspace").order_by("-pk").first()
 
 
 def _asked(question: Question) -> Asked:

@@ -18,7 +18,8 @@ from sessions_app.fragments.review_parts import REASONS
 from sessions_app.models import CompactionReview
 
 FILTERS: Final[Mapping[str, tuple[str, Q]]] = {
-    "review": ("To review", Q(state="unreviewed", outcome="compacted")),
+    "review": ("To review", Q(state="unreviewed", outcome__in=["compacted", "waiting"])),
+    "held": ("Holding a job", Q(state="unreviewed", outcome="waiting")),
     "own": ("Your words missing", Q(own_missing__gt=0)),
     "failed": ("Failed", Q(outcome__in=["failed", "not_smaller", "refused"])),
     "changed": ("Edited or reverted", Q(state__in=["edited", "reverted"])),
@@ -32,6 +33,8 @@ _STATES: Final = {
     "rejected": ("bad", "Rejected", "x"),
 }
 _OUTCOMES: Final = {
+    "waiting": ("warn", "Waits for approval"),
+    "rejected": ("bad", "Rejected"),
     "failed": ("bad", "Failed"),
     "not_smaller": ("warn", "Not smaller"),
     "cancelled": ("plain", "Cancelled"),
@@ -120,7 +123,9 @@ def row_of(review: CompactionReview) -> Row:
         coverage,
         "" if coverage is None else "low" if coverage < 50 else "mid" if coverage < 70 else "high",
         _age(review),
-        reverse("compaction_review", args=[review.session.key, review.entry.seq]) if review.entry else "",
+        reverse("compaction_review", args=[review.session.key, review.entry.seq])
+        if review.entry
+        else reverse("attempt_review", args=[review.pk]),
     )
 
 

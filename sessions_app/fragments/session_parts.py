@@ -44,7 +44,7 @@ class RunState:
 
     @property
     def is_active(self) -> bool:
-        return self.name in {"queued", "running", "asking", "stopping"}
+        return self.name in {"queued", "running", "asking", "reviewing", "stopping"}
 
 
 def run_state(session: Session) -> RunState:
@@ -69,6 +69,8 @@ def run_state(session: Session) -> RunState:
         )
         if run.status == Run.Status.ASKING:
             return RunState("asking", "wait", "Waits for your answer")
+        if run.status == Run.Status.REVIEWING:
+            return RunState("reviewing", "wait", "Waiting for review")
         if run.stop_requested:
             waits = session.runs.filter(status=Run.Status.WAITING, kind=Run.Kind.COMPACTION).exists()
             name, words = "stopping", "Stopping, then compacting" if waits else "Stopping"

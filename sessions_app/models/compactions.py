@@ -17,12 +17,22 @@ class CompactionAttempt(models.Model):
 
     class Outcome(models.TextChoices):
         STARTED = "started"
+        # The summary is written and waits for a reviewer; the run is left meanwhile.
+        WAITING = "waiting"
         COMPACTED = "compacted"
         NOTHING = "nothing"
         NOT_SMALLER = "not_smaller"
         FAILED = "failed"
         CANCELLED = "cancelled"
         REFUSED = "refused"
+        REJECTED = "rejected"
+
+    class Place(models.TextChoices):
+        """Where in its run a compaction is made."""
+
+        OPENING = "opening", "before the first request"
+        TURN = "turn", "before a further request"
+        ENDING = "ending", "after the last answer"
 
     session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="compaction_attempts")
     run = models.ForeignKey("Run", on_delete=models.SET_NULL, null=True, related_name="compaction_attempts")
@@ -56,6 +66,9 @@ class CompactionAttempt(models.Model):
     )
     error = models.TextField(default="", blank=True)
     usage = models.TextField(default="", blank=True, help_text="JSON: what all its requests used.")
+    from_hook = models.BooleanField(default=False, help_text="An extension wrote the summary.")
+    place = models.CharField(max_length=8, choices=Place.choices, default="", blank=True)
+    held_at = models.DateTimeField(null=True, blank=True, help_text="Since when it waits for a reviewer.")
     duration_ms = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)
 

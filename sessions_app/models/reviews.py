@@ -28,10 +28,9 @@ class ReviewQuerySet(models.QuerySet["CompactionReview"]):
         return self.filter(session__workspace__in=roles.values("workspace"))
 
     def waiting(self) -> ReviewQuerySet:
-        """What a reviewer has to look at: unreviewed, in a workspace that asks for reviews."""
-        return self.filter(state=CompactionReview.State.UNREVIEWED, outcome="compacted").exclude(
-            session__workspace__review_policy="off"
-        )
+        """What a reviewer has to look at: unreviewed, in a workspace that asks for reviews; what holds a job anyway."""
+        asked = Q(outcome="compacted") & ~Q(session__workspace__review_policy="off")
+        return self.filter(asked | Q(outcome="waiting"), state=CompactionReview.State.UNREVIEWED)
 
 
 class CompactionReview(models.Model):
@@ -82,6 +81,9 @@ class CompactionReview(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     reviewed_at = models.DateTimeField(null=True, blank=True)
+    decide_by = models.DateTimeField(
+        null=True, blank=True, help_text="When a compaction that waits is decided by the workspace's default."
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = ReviewQuerySet.as_manager()
@@ -95,10 +97,20 @@ class CompactionReview(models.Model):
             models.Index(fields=["-risk", "-id"], name="review_by_risk"),
             models.Index(fields=["state", "outcome"], name="review_by_state"),
             models.Index(fields=["created_at"], name="review_by_time"),
+            models.Index(
+                fields=["decide_by"],
+                name="review_to_decide",
+                condition=Q(outcome="waiting", state="unreviewed"),
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} {self.pk}"
+
+    @property
+    def waits(self) -> bool:
+        """A job stands still until it is approved or rejected."""
+        return self.outcome == "waiting" and self.state == self.State.UNREVIEWED
 
 
 class SummaryVersion(models.Model):

@@ -35,13 +35,17 @@ class Run(models.Model):
         RUNNING = "running"
         # Left by its worker until a person has answered what the agent may do.
         ASKING = "asking"
+        # Left by its worker until the summary it is about to use has been reviewed.
+        REVIEWING = "reviewing"
         COMPLETED = "completed"
         STOPPED = "stopped"
         FAILED = "failed"
         INTERRUPTED = "interrupted"
         LIMITED = "limited"
 
-    ACTIVE = (Status.QUEUED, Status.RUNNING, Status.ASKING)
+    LEFT = (Status.ASKING, Status.REVIEWING)
+    """Given back by their worker because they wait for a person."""
+    ACTIVE = (Status.QUEUED, Status.RUNNING, *LEFT)
 
     session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="runs")
     kind = models.CharField(max_length=20, choices=Kind.choices, default=Kind.PROMPT)
@@ -77,7 +81,7 @@ class Run(models.Model):
         default="", blank=True, help_text="JSON: what a compaction or a branch summary was asked for."
     )
     waited_ms = models.PositiveBigIntegerField(
-        default=0, help_text="For answers of a person; does not count towards the ceiling of time."
+        default=0, help_text="For answers and reviews of people; does not count towards the ceiling of time."
     )
     max_turns = models.PositiveIntegerField(null=True, blank=True)
     max_seconds = models.PositiveIntegerField(null=True, blank=True)
@@ -95,7 +99,7 @@ class Run(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["session"],
-                condition=Q(status__in=["queued", "running", "asking"]) & ~Q(kind="command"),
+                condition=Q(status__in=["queued", "running", "asking", "reviewing"]) & ~Q(kind="command"),
                 name="one_active_run_per_session",
             ),
             models.CheckConstraint(
@@ -105,6 +109,7 @@ class Run(models.Model):
                         "queued",
                         "running",
                         "asking",
+                        "reviewing",
                         "completed",
                         "stopped",
                         "failed",

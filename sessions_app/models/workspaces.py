@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -35,10 +36,29 @@ class Workspace(models.Model):
     class Policy(models.TextChoices):
         OFF = "off", "compactions are not reviewed"
         AFTER = "after", "compactions are listed for review"
+        BEFORE = "before", "automatic compactions wait for approval"
+
+    class Unreviewed(models.TextChoices):
+        """What is done with a compaction that nobody has decided on in time."""
+
+        APPROVE = "approve", "use the summary"
+        REJECT = "reject", "go on without it"
 
     name = models.CharField(max_length=120)
     path = models.TextField(help_text="Absolute real path of the folder.", unique=True)
     review_policy = models.CharField(max_length=6, choices=Policy.choices, default=Policy.AFTER)
+    review_above_tokens = models.PositiveIntegerField(
+        default=0, help_text="Automatic compactions of a context larger than this wait for approval."
+    )
+    review_minutes = models.PositiveIntegerField(
+        default=60, validators=[MinValueValidator(1)], help_text="How long a job waits for a reviewer."
+    )
+    review_default = models.CharField(
+        max_length=8,
+        choices=Unreviewed.choices,
+        default=Unreviewed.APPROVE,
+        help_text="What is done when nobody has decided by then.",
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = WorkspaceQuerySet.as_manager()

@@ -27,6 +27,7 @@ from sessions_app.runner.compaction_rules import selected
 
 Json = dict[str, Any]
 Reason = CompactionAttempt.Reason
+Place = CompactionAttempt.Place
 
 
 class Step(Enum):
@@ -85,13 +86,24 @@ class Aftermath:
             return
         if trigger.will_retry:
             self._omit(branch)
-        self._compactor.automatic(trigger.reason)
+        self._compactor.automatic(trigger.reason, place=Place.OPENING)
+
+    def after_review(self) -> str:
+        """What was decided on a summary that the run has waited for is done; the Place it was left at, or nothing."""
+        place = self._compactor.resume()
+        if place == Place.ENDING:
+            run = self._active.run
+            self._active.outcome = Run.Status.FAILED if run.error_kind else Run.Status.COMPLETED
+            self._active.error, self._active.error_kind = run.error, run.error_kind
+            if self._active.stop.is_set():
+                self._active.end_as_stopped()
+        return place
 
     def between_turns(self, delivering: Iterable[int | None]) -> None:
         """CT-03: the projected request decides, with system prompt, tools and what is about to be said."""
         branch = self._compactor.branch()
         if branch is not None and self._is_full(branch, delivering):
-            self._compactor.automatic(Reason.THRESHOLD)
+            self._compactor.automatic(Reason.THRESHOLD, place=Place.TURN)
 
     def _is_full(self, branch: Branch, delivering: Iterable[int | None]) -> bool:
         waiting = QueuedMessage.objects.filter(pk__in=[pk for pk in delivering if pk is not None])
@@ -166,7 +178,7 @@ class Aftermath:
                 self._fail(self._still_too_big(following.answer or {}), "overflow")
                 self._compactor.give_up(self._active.error)
             case Step.COMPACT if following.trigger is not None:
-                self._compactor.automatic(following.trigger.reason)
+                self._compactor.automatic(following.trigger.reason, place=Place.ENDING)
                 if self._active.stop.is_set():
                     self._active.end_as_stopped()
         return False

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
@@ -18,17 +17,24 @@ from sessions_app.agent.models_catalogue import ModelInfo
 from sessions_app.agent.providers.base import Provider
 from sessions_app.agent.summarizer import SummaryCancelled, SummaryFailed
 from sessions_app.core.compaction import CompactionPlan
-from sessions_app.core.entries import Entry as CoreEntry
-from sessions_app.core.entries import Kind
 from sessions_app.core.errors import NothingToCompact
-from sessions_app.core.projection import Context, project
-from sessions_app.core.system_prompt_log import checkpoint
-from sessions_app.core.times import iso_of
-from sessions_app.core.tokens import estimate_messages
-from sessions_app.models import CompactionAttempt, Entry, Run
-from sessions_app.runner import progress_guard, review_records
+from sessions_app.core.projection import Context
+from sessions_app.core.tokens import estimate_messages, estimate_projected
+from sessions_app.models import CompactionAttempt, Entry, Run, SummaryVersion, Workspace
+from sessions_app.runner import approval, progress_guard, review_records
 from sessions_app.runner.active_run import ActiveRun
 from sessions_app.runner.carried import Carried, carried_block, texts_to_carry
+from sessions_app.runner.compaction_parts import (
+    HALTED,
+    Attempted,
+    Going,
+    Made,
+    NotApplied,
+    plan_facts,
+    previewed,
+    reason_of,
+    result_of,
+)
 from sessions_app.runner.compaction_plan import Branch, plan_for, preparation_of, read_branch
 from sessions_app.runner.compaction_rules import compaction_settings
 from sessions_app.runner.settling import close_open_calls, open_calls
@@ -39,60 +45,12 @@ Json = dict[str, Any]
 Outcome = CompactionAttempt.Outcome
 Reason = CompactionAttempt.Reason
 
-HALTED = "halted"
 LEFT_BEHIND = "This call was not carried out on this branch."
 _FAILED_WORDS = {
     Reason.MANUAL: "Compaction failed: ",
     Reason.THRESHOLD: "Auto-compaction failed: ",
     Reason.OVERFLOW: "Context overflow recovery failed: ",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Attempted:
-    """What came of it: an outcome of CompactionAttempt or HALTED, the entry if there is one, and why not."""
-
-    outcome: str
-    entry: Entry | None = None
-    error: str = ""
-
-    @property
-    def succeeded(self) -> bool:
-        return self.outcome == Outcome.COMPACTED
-
-
-class _NotApplied(Exception):  # noqa: N818 - it reads as a sentence where it is raised
-    """The summary is there, but storing it would not help or is not possible now."""
-
-    def __init__(self, message: str, outcome: str, after: int | None = None) -> None:
-        super().__init__(message)
-        self.outcome, self.after = outcome, after
-
-
-@dataclass(slots=True)
-class _Made:
-    """What will be stored, by a model, by rule or by an extension."""
-
-    summary: str
-    first_kept_entry_id: str | None
-    tokens_before: int
-    usage: Json | None
-    details: Any
-    from_hook: bool = False
-
-
-@dataclass(slots=True)
-class _Going:
-    """An attempt under way."""
-
-    reason: str
-    branch: Branch
-    plan: CompactionPlan
-    row: CompactionAttempt
-    instructions: str = ""
-    will_retry: bool = False
-    began: float = field(default_factory=time.monotonic)
-    from_hook: bool = False
 
 
 class Compactor:
@@ -138,7 +96,7 @@ class Compactor:
                     CompactionAttempt.objects.create(**facts, outcome=Outcome.NOTHING, error=str(nothing))
                 )
             return self._failed(Reason.MANUAL, Attempted(Outcome.NOTHING, error=str(nothing)))
-        return self._carry_out(self._begun(Reason.MANUAL, branch, plan, instructions=instructions))
+        return self._carry_out(self._begun(Reason.MANUAL, branch, plan, instructions=instructions), plan)
 
     def _close_calls_left_behind(self) -> None:
         """Going back may have left the leaf on an answer whose results lie on another branch (B01)."""
@@ -149,8 +107,11 @@ class Compactor:
         if written:
             self._active.tail = written[-1].seq
 
-    def automatic(self, reason: str, *, will_retry: bool = False) -> Attempted:
-        """At the threshold, or to recover from an overflow; silent where there is nothing to do (02 §2)."""
+    def automatic(self, reason: str, *, will_retry: bool = False, place: str = "") -> Attempted:
+        """At the threshold, or to recover from an overflow; silent where there is nothing to do (02 §2).
+
+        At a `place` of the run where it can be left, a summary may have to wait for a reviewer; a recovery never does.
+        """
         branch = self.branch()
         plan = self._automatic_plan(branch, reason) if branch is not None else None
         if branch is None or plan is None:
@@ -176,7 +137,13 @@ class Compactor:
             self._announce({"type": "compaction_paused", "message": words})
             return self._refused(reason, words)
         self._announce({"type": "compaction_start", "reason": reason})
-        return self._carry_out(self._begun(reason, branch, plan, will_retry=will_retry))
+        going = self._begun(reason, branch, plan, will_retry=will_retry)
+        going.place = place if reason == Reason.THRESHOLD and self._is_reviewed(prediction.before) else ""
+        return self._carry_out(going, plan)
+
+    def _is_reviewed(self, tokens: int) -> bool:
+        workspace = Workspace.objects.get(sessions__pk=self._active.session_pk)
+        return workspace.review_policy == Workspace.Policy.BEFORE and tokens > workspace.review_above_tokens
 
     def _room(self, reason: str) -> int:
         """What a compaction has to get below to be of use: the trigger, or after an overflow just what is sent again."""
@@ -212,11 +179,11 @@ class Compactor:
         *,
         instructions: str = "",
         will_retry: bool = False,
-    ) -> _Going:
+    ) -> Going:
         row = CompactionAttempt.objects.create(
-            **self._facts(reason, branch), **_plan_facts(branch, plan), instructions=instructions
+            **self._facts(reason, branch), **plan_facts(branch, plan), instructions=instructions
         )
-        return _Going(reason, branch, plan, row, instructions, will_retry)
+        return Going(reason, branch, row, instructions, will_retry)
 
     def _facts(self, reason: str, branch: Branch) -> Json:
         return {
@@ -233,7 +200,7 @@ class Compactor:
     def _record_unpaid(self, reason: str, branch: Branch, plan: CompactionPlan, words: str) -> None:
         attempt = CompactionAttempt.objects.create(
             **self._facts(reason, branch),
-            **_plan_facts(branch, plan),
+            **plan_facts(branch, plan),
             outcome=Outcome.NOT_SMALLER,
             halts=words,
             error=words,
@@ -246,11 +213,11 @@ class Compactor:
         if refused.exists():
             return
         attempt = CompactionAttempt.objects.create(
-            **self._facts(reason, branch), **_plan_facts(branch, plan), outcome=Outcome.REFUSED, error=words
+            **self._facts(reason, branch), **plan_facts(branch, plan), outcome=Outcome.REFUSED, error=words
         )
         review_records.record_attempt(attempt)
 
-    def _carry_out(self, going: _Going) -> Attempted:
+    def _carry_out(self, going: Going, plan: CompactionPlan) -> Attempted:
         writer = SummaryWriter(
             self._provider,
             self._model,
@@ -261,19 +228,29 @@ class Compactor:
             reason=going.reason,
         )
         try:
-            made = self._made(going, writer)
+            try:
+                made = self._made(going, plan, writer)
+            finally:
+                self._active.count(writer.usage)
+            if going.place:
+                return self._held(going, made, writer)
             entry, context = self._stored(going, made, writer)
-        except SummaryCancelled:
-            return self._ended_without(going, writer, Outcome.CANCELLED, "")
-        except SummaryFailed as failure:
-            return self._ended_without(going, writer, Outcome.FAILED, _reason_of(failure))
-        except entry_log.LeafMoved:
-            words = "the conversation went on elsewhere meanwhile."
-            return self._ended_without(going, writer, Outcome.FAILED, words)
-        except _NotApplied as refusal:
-            return self._ended_without(going, writer, refusal.outcome, str(refusal), after=refusal.after)
-        finally:
-            self._active.count(writer.usage)
+        except (SummaryCancelled, SummaryFailed, entry_log.LeafMoved, NotApplied) as reason:
+            return self._not_applied(going, writer, reason)
+        return self._applied(going, made, entry, context)
+
+    def _not_applied(self, going: Going, writer: SummaryWriter, reason: Exception) -> Attempted:
+        match reason:
+            case SummaryFailed():
+                return self._ended_without(going, writer, Outcome.FAILED, reason_of(reason))
+            case entry_log.LeafMoved():
+                words = "the conversation went on elsewhere meanwhile."
+                return self._ended_without(going, writer, Outcome.FAILED, words)
+            case NotApplied():
+                return self._ended_without(going, writer, reason.outcome, str(reason), after=reason.after)
+        return self._ended_without(going, writer, Outcome.CANCELLED, "")
+
+    def _applied(self, going: Going, made: Made, entry: Entry, context: Context) -> Attempted:
         self._hooks.session_compact(
             {
                 "type": "session_compact",
@@ -289,7 +266,7 @@ class Compactor:
             {
                 "type": "compaction_end",
                 "reason": going.reason,
-                "result": _result(entry, estimate_messages(context.messages)),
+                "result": result_of(entry, estimate_messages(context.messages)),
                 "aborted": False,
                 "willRetry": going.will_retry,
             }
@@ -299,8 +276,7 @@ class Compactor:
             self._announce({"type": "compaction_paused", "message": going.row.halts})
         return attempted
 
-    def _made(self, going: _Going, writer: SummaryWriter) -> _Made:
-        plan = going.plan
+    def _made(self, going: Going, plan: CompactionPlan, writer: SummaryWriter) -> Made:
         answer = self._hooks.session_before_compact(
             {
                 "type": "session_before_compact",
@@ -317,7 +293,7 @@ class Compactor:
         if isinstance(answer.get("compaction"), dict):
             own = answer["compaction"]
             going.from_hook = True
-            made = _Made(
+            made = Made(
                 str(own.get("summary") or ""),
                 own.get("firstKeptEntryId"),
                 int(own.get("tokensBefore") or plan.tokens_before),
@@ -330,47 +306,20 @@ class Compactor:
                 settings.COMPACTION_EXTRACTIVE == "recovery" and going.reason == Reason.OVERFLOW
             )
             summary = writer.compaction(plan, going.instructions, by_rule=by_rule)
-            made = _Made(
+            made = Made(
                 summary.text, plan.first_kept_entry_id, plan.tokens_before, writer.usage, summary.details
             )
         carried = self._to_carry(going.branch, made.first_kept_entry_id)
         made.summary += carried_block(carried, self._model.context_window)
         return made
 
-    def _stored(self, going: _Going, made: _Made, writer: SummaryWriter) -> tuple[Entry, Context]:
+    def _stored(self, going: Going, made: Made, writer: SummaryWriter) -> tuple[Entry, Context]:
         """The entry and the context it gives. Raises what keeps it from being stored."""
-        now = timezone.now()
-        milliseconds = int(now.timestamp() * 1000)
-        entry_id = uuid.uuid4().hex[:8]
-        fields: Json = {
-            "type": Kind.COMPACTION,
-            "id": entry_id,
-            "summary": made.summary,
-            "firstKeptEntryId": made.first_kept_entry_id or entry_id,
-            "tokensBefore": made.tokens_before,
-            "systemMessage": checkpoint(going.branch.context.messages, timestamp=milliseconds),
-            "usage": made.usage,
-            "details": made.details,
-        }
-        fields = {name: value for name, value in fields.items() if value is not None}
-        fields["fromHook"] = made.from_hook
-        preview = CoreEntry(
-            {**fields, "parentId": going.branch.path[-1].id, "timestamp": iso_of(milliseconds)}
-        )
-        context = project([*going.branch.path, preview])
-        before, after = progress_guard.measure(going.branch.context), progress_guard.measure(context)
-        if after >= before:
-            words = f"it would not make the context smaller ({before:,} tokens before, {after:,} after)."
-            raise _NotApplied(words, Outcome.NOT_SMALLER, after)
+        fields, context, before, after = previewed(going.branch, made)
         with write_transaction():
-            session = entry_log.lock_session(self._active.session_pk)
-            self._active.assert_owned()
-            # Whoever asks for a stop holds this row too: either the compaction is in, or it is cancelled.
-            asked = Run.objects.filter(pk=self._active.run.pk, stop_requested=True).exists()
-            if asked or self._active.stop.is_set():
-                raise SummaryCancelled
-            if open_calls(session):
-                raise _NotApplied("a tool call is still open.", Outcome.FAILED)
+            self._refuse_if_stopped()
+            if open_calls(entry_log.lock_session(self._active.session_pk)):
+                raise NotApplied("a tool call is still open.", Outcome.FAILED)
             entry = self._active.store(fields)
             assert entry is not None  # noqa: S101 - only a queued message may have been taken back
             self._finish_row(
@@ -384,7 +333,85 @@ class Compactor:
             )
         return entry, context
 
-    def _halts(self, going: _Going, context: Context, before: int, after: int) -> str:
+    def _refuse_if_stopped(self) -> None:
+        """Whoever asks for a stop holds the session's row too: either the compaction is in, or it is cancelled."""
+        entry_log.lock_session(self._active.session_pk)
+        self._active.assert_owned()
+        asked = Run.objects.filter(pk=self._active.run.pk, stop_requested=True).exists()
+        if asked or self._active.stop.is_set():
+            raise SummaryCancelled
+
+    def _held(self, going: Going, made: Made, writer: SummaryWriter) -> Attempted:
+        """The summary is put before the reviewers, and the run given back until they have decided."""
+        _, _, _, after = previewed(going.branch, made)
+        with write_transaction():
+            self._refuse_if_stopped()
+            CompactionAttempt.objects.filter(pk=going.row.pk).update(
+                outcome=Outcome.WAITING,
+                tokens_after=after,
+                usage=json.dumps(made.usage) if made.usage else "",
+                duration_ms=int((time.monotonic() - going.began) * 1000),
+                retries=writer.retries,
+                from_hook=made.from_hook,
+                place=going.place,
+                held_at=timezone.now(),
+            )
+            approval.hold(
+                self._active, CompactionAttempt.objects.get(pk=going.row.pk), made, writer.exchanges
+            )
+        approval.leave(self._active, going.reason)
+        return Attempted(Outcome.WAITING)
+
+    def resume(self) -> str:
+        """Do what was decided on the summary that this run waits for; the place it was left at, empty if at none."""
+        row = approval.held_by(self._active.run)
+        if row is None:
+            return ""
+        branch = self.branch()
+        assert branch is not None  # noqa: S101 - there was one to compact
+        version = approval.approved(row)
+        self._announce({"type": "compaction_start", "reason": row.reason})
+        if version is None or self._active.stop.is_set():
+            cancelled = self._active.stop.is_set()
+            outcome = Outcome.CANCELLED if cancelled else Outcome.REJECTED
+            words = "" if cancelled else approval.NOT_APPROVED
+            review_records.close_held(row, outcome, error=words, halts=words)
+            self._failed(row.reason, Attempted(outcome, error=words))
+            return row.place
+        self._use(row, branch, version)
+        return row.place
+
+    def _use(self, row: CompactionAttempt, branch: Branch, version: SummaryVersion) -> None:
+        carried = self._to_carry(branch, version.first_kept)
+        made = Made(
+            version.summary + carried_block(carried, self._model.context_window),
+            version.first_kept,
+            estimate_projected(branch.context, branch.path).tokens,
+            json.loads(row.usage) if row.usage else None,
+            json.loads(version.details) if version.details else None,
+            row.from_hook,
+        )
+        going = Going(row.reason, branch, row, from_hook=row.from_hook)
+        try:
+            fields, context, before, after = previewed(going.branch, made)
+            with write_transaction():
+                self._refuse_if_stopped()
+                entry = self._active.store(fields)
+                assert entry is not None  # noqa: S101 - only a queued message may have been taken back
+                halts = self._halts(going, context, before, after)
+                review_records.close_held(
+                    row, Outcome.COMPACTED, entry=entry, version=version, after=after, halts=halts
+                )
+        except (SummaryCancelled, NotApplied) as reason:
+            cancelled = isinstance(reason, SummaryCancelled)
+            words = "" if cancelled else _FAILED_WORDS[Reason(row.reason)] + str(reason)
+            outcome = Outcome.CANCELLED if cancelled else Outcome.NOT_SMALLER
+            review_records.close_held(row, outcome, error=words, halts=words)
+            self._failed(row.reason, Attempted(outcome, error=words), from_hook=row.from_hook)
+            return
+        self._applied(going, made, entry, context)
+
+    def _halts(self, going: Going, context: Context, before: int, after: int) -> str:
         if after > self.limit:
             return progress_guard.why_too_big(context, self._model, self.limit)
         if going.reason != Reason.MANUAL and before - after < progress_guard.smallest_gain(before):
@@ -393,7 +420,7 @@ class Compactor:
 
     def _finish_row(
         self,
-        going: _Going,
+        going: Going,
         outcome: str,
         usage: Json | None,
         writer: SummaryWriter,
@@ -419,7 +446,7 @@ class Compactor:
     # --- endings without an entry ---
 
     def _ended_without(
-        self, going: _Going, writer: SummaryWriter, outcome: str, why: str, *, after: int | None = None
+        self, going: Going, writer: SummaryWriter, outcome: str, why: str, *, after: int | None = None
     ) -> Attempted:
         automatic = going.reason != Reason.MANUAL
         halts = ""
@@ -468,29 +495,3 @@ class Compactor:
 
     def _announce(self, wire: Json) -> None:
         self._active.stream.add(wire)
-
-
-def _plan_facts(branch: Branch, plan: CompactionPlan) -> Json:
-    """What a plan replaces and keeps, for its attempt's row."""
-    top = branch.leaf.depth + 1 - len(branch.path)
-    return {
-        "range_first": top,
-        "range_end": branch.depth_of(plan.first_kept_entry_id),
-        "replaced": len({item.entry_id for item in (*plan.history, *plan.span_prefix)}),
-        "first_kept": plan.first_kept_entry_id,
-        "splits_span": plan.splits_span,
-        "file_lists": json.dumps(plan.file_operations.lists().details),
-    }
-
-
-def _reason_of(failure: SummaryFailed) -> str:
-    if failure.kind == "error":
-        return failure.provider_message or "the provider gave no reason."
-    return str(failure)
-
-
-def _result(entry: Entry, tokens_after: int) -> Json:
-    record = entry.record
-    names = ("summary", "firstKeptEntryId", "tokensBefore", "usage", "details")
-    found = {name: record[name] for name in names if name in record}
-    return {**found, "estimatedTokensAfter": tokens_after, "seq": entry.seq}

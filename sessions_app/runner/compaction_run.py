@@ -7,7 +7,8 @@ import json
 from sessions_app.agent.models_catalogue import describe_model
 from sessions_app.models import CompactionAttempt, Run, SummaryVersion
 from sessions_app.runner.active_run import ActiveRun
-from sessions_app.runner.compaction import Attempted, Compactor
+from sessions_app.runner.compaction import Compactor
+from sessions_app.runner.compaction_parts import Attempted
 from sessions_app.runner.extensions import hooks_of
 from sessions_app.runner.providers import close_provider, open_provider
 from sessions_app.runner.regeneration import regenerate

@@ -20,7 +20,7 @@ from sessions_app.agent.sandboxes.base import Sandbox
 from sessions_app.agent.tool_presets import asks_first
 from sessions_app.agent.tools.preview import preview
 from sessions_app.core.json_text import print_json
-from sessions_app.models import Entry, Question, Run
+from sessions_app.models import CompactionAttempt, Entry, Question, Run
 from sessions_app.runner.active_run import ActiveRun
 from sessions_app.runner.settling import open_calls
 from sessions_app.runner.starting import wake_for
@@ -176,9 +176,19 @@ def give_answer(question: Question, answer: str, *, author: Any = None) -> bool:
 
 
 def hand_on(run: Run, *, now: datetime) -> None:
-    """A run that asks goes back to the workers, in the caller's transaction: all is answered, or it is to stop."""
-    asked = Question.objects.filter(run=run).order_by("-pk").values_list("created_at", flat=True).first()
-    waited = max(0, round((now - asked).total_seconds() * 1000)) if asked else 0
+    """A run that waits for a person goes back to the workers, in the caller's transaction: all is answered or decided,
+    or it is to stop.
+    """
+    if run.status == Run.Status.REVIEWING:
+        since = (
+            CompactionAttempt.objects.filter(run=run)
+            .order_by("-pk")
+            .values_list("held_at", flat=True)
+            .first()
+        )
+    else:
+        since = Question.objects.filter(run=run).order_by("-pk").values_list("created_at", flat=True).first()
+    waited = max(0, round((now - since).total_seconds() * 1000)) if since else 0
     Question.objects.filter(run=run, answer=Answer.OPEN).update(answer=Answer.STOPPED, answered_at=now)
     Run.objects.filter(pk=run.pk).update(
         status=Run.Status.QUEUED, enqueued_at=now, waited_ms=run.waited_ms + waited

@@ -25,7 +25,7 @@ from sessions_app.agent.events import (
     TurnEnded,
 )
 from sessions_app.agent.hooks import Hooks
-from sessions_app.agent.loop import Limits, TurnSettings, run_agent
+from sessions_app.agent.loop import Limits, PassLeft, TurnSettings, run_agent
 from sessions_app.agent.models_catalogue import ModelInfo, describe_model
 from sessions_app.agent.providers.base import Provider, ProviderError
 from sessions_app.agent.sandboxes.local import LocalSandbox
@@ -33,7 +33,7 @@ from sessions_app.agent.system_prompt import find_context_files, prompt_sections
 from sessions_app.agent.tool_presets import tools_of
 from sessions_app.agent.tools.base import Tool
 from sessions_app.core.system_prompt_log import system_patch
-from sessions_app.models import Entry, QueuedMessage, Run
+from sessions_app.models import CompactionAttempt, Entry, QueuedMessage, Run
 from sessions_app.runner.active_run import ActiveRun
 from sessions_app.runner.aftermath import Aftermath, Next, Step
 from sessions_app.runner.boundaries import append_drafts
@@ -49,6 +49,7 @@ from sessions_app.runner.workplace import open_sandbox, session_variables, spill
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
+Place = CompactionAttempt.Place
 
 _PASSES_WITHOUT_END = 1000
 _WAIT_FOR_AN_ANSWER = frozenset({"user", "toolResult", "custom", "bashExecution"})
@@ -84,16 +85,14 @@ class PromptRun:
         self._aftermath = self._make_aftermath(parts)
         self._sandbox: LocalSandbox = parts["sandbox"]
         try:
-            self._open_answer = self._permissions.open_answer()
-            if self._open_answer is None:
-                self._record_system_prompt()
-                self._aftermath.before_first_request()
-                self._let_hooks_prepare(parts["hooks"])
-            for _ in range(_PASSES_WITHOUT_END):
-                following = self._one_pass()
-                if active.is_left:
+            place = self._begin()
+            for turn in range(_PASSES_WITHOUT_END):
+                if self._is_left():
                     return
-                if self._aftermath.carry_out(following) or self._goes_on_for_hooks(parts["hooks"]):
+                is_over = not turn and place == Place.ENDING
+                if not is_over and self._pass_goes_on(goes_on=not turn and place == Place.TURN):
+                    continue
+                if self._goes_on_for_hooks(parts["hooks"]):
                     continue
                 if settle(active):
                     break
@@ -107,8 +106,32 @@ class PromptRun:
         parts["hooks"].agent_settled({"type": "agent_settled", "aborted": active.stop.is_set()})
         announce_settled(active)
 
+    def _is_left(self) -> bool:
+        """Given back, because a person has to answer or decide first."""
+        return self.active.is_left
+
+    def _pass_goes_on(self, *, goes_on: bool) -> bool:
+        """One pass and what follows it; True: another one, or the run was left."""
+        following = self._one_pass(goes_on=goes_on)
+        return self._is_left() or self._aftermath.carry_out(following) or self._is_left()
+
+    def _begin(self) -> str:
+        """What comes before the first pass of this worker; the Place at which the run was left for a review, if it was."""
+        self._open_answer = self._permissions.open_answer()
+        if self._open_answer is not None:
+            return ""
+        place = self._aftermath.after_review()
+        self._record_system_prompt()
+        if not place:
+            self._aftermath.before_first_request()
+        if place in ("", Place.OPENING) and not self.active.is_left:
+            self._let_hooks_prepare(self._hooks)
+        return place
+
     def _was_for_words_that_are_gone(self) -> bool:
-        """It was started to deliver what was queued, and that has been taken back."""
+        """It was started to deliver what was queued, and that has been taken back before anything was said."""
+        if self.answers:
+            return False
         request = json.loads(self.run.request or "{}")
         queued = QueuedMessage.objects.filter(session_id=self.session.pk)
         return bool(request.get("deliver")) and not queued.exists()
@@ -154,8 +177,8 @@ class PromptRun:
         drafts = [{"display": True, **message, "type": "custom_message"} for message in answer["messages"]]
         append_drafts(self.active, drafts)
 
-    def _one_pass(self) -> Next:
-        """One pass of the loop; what was decided to follow it."""
+    def _one_pass(self, *, goes_on: bool = False) -> Next:
+        """One pass of the loop; what was decided to follow it. `goes_on`: it was left before a turn."""
         self.active.outcome, self.active.error, self.active.error_kind = Run.Status.COMPLETED, "", ""
         self._following = Next(Step.NOTHING)
         open_answer, self._open_answer = self._open_answer, None
@@ -174,6 +197,7 @@ class PromptRun:
             prepare_turn=self._prepare_turn,
             permit=lambda position, tool: self._permissions.permit(self.session.tool_preset, position, tool),
             open_answer=open_answer,
+            goes_on=goes_on,
             sequential_tools=settings.TOOLS_ONE_BY_ONE,
             options=request_options(),
             **self._loop_parts,
@@ -191,6 +215,8 @@ class PromptRun:
         except CannotStart as refusal:
             raise ProviderError(str(refusal), kind=refusal.kind) from refusal
         self._aftermath.between_turns(self._delivering)
+        if self.active.is_left:
+            raise PassLeft
         return changed
 
     def _choice(self) -> tuple[str, ...]:

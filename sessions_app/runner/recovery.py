@@ -14,7 +14,7 @@ from sessions_app import entry_log, live
 from sessions_app.agent.partial_answer import Unfinished, unfinished_of
 from sessions_app.agent.sandboxes.processes import kill_marked
 from sessions_app.models import Run
-from sessions_app.runner.permissions import time_out
+from sessions_app.runner import approval, permissions
 from sessions_app.runner.settling import close_open_calls, end_run, tell_result
 from sessions_app.runner.starting import begin_what_waits, enqueue
 from sessions_app.transactions import write_transaction
@@ -50,7 +50,7 @@ def sweep(send: Callable[[int], None] = enqueue) -> int:
     dead = Run.objects.filter(status=Run.Status.RUNNING, lease_until__lt=now)
     for run_id in list(dead.values_list("pk", flat=True)[:100]):
         acted += close_interrupted(run_id)
-    return acted + time_out()
+    return acted + permissions.time_out() + approval.time_out()
 
 
 def _begin_if_free(run: Run) -> int:

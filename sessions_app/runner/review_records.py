@@ -25,6 +25,7 @@ from sessions_app.models import (
 )
 from sessions_app.runner.carried import without_carried
 from sessions_app.runner.summary_writer import Exchange
+from sessions_app.transactions import write_transaction
 
 logger = logging.getLogger(__name__)
 
@@ -33,8 +34,15 @@ Outcome = CompactionAttempt.Outcome
 
 REPORT_TASK = "sessions_app.report"
 _SUMMARIES = (Kind.COMPACTION, Kind.BRANCH_SUMMARY)
-# How risky an attempt is that became nothing: the conversation may come to a stop.
-_RISK_OF = {Outcome.FAILED: 60, Outcome.NOT_SMALLER: 35, Outcome.REFUSED: 30, Outcome.CANCELLED: 5}
+# How risky an attempt is that became nothing (yet): the conversation stands still or may come to a stop.
+RISK_OF = {
+    Outcome.WAITING: 75,
+    Outcome.FAILED: 60,
+    Outcome.NOT_SMALLER: 35,
+    Outcome.REFUSED: 30,
+    Outcome.REJECTED: 10,
+    Outcome.CANCELLED: 5,
+}
 
 
 def stored_facts(entry: Entry | None) -> Json:
@@ -61,7 +69,7 @@ def record_attempt(attempt: CompactionAttempt, exchanges: Sequence[Exchange] = (
             "tokens_before": attempt.tokens_before,
             "tokens_after": attempt.tokens_after,
             "cost": cost_of_usage(attempt.usage),
-            "risk": _RISK_OF.get(Outcome(attempt.outcome), 0),
+            "risk": RISK_OF.get(Outcome(attempt.outcome), 0),
             "created_at": attempt.created_at,
         },
     )
@@ -80,6 +88,42 @@ def record_attempt(attempt: CompactionAttempt, exchanges: Sequence[Exchange] = (
         )
     keep_exchanges(exchanges, attempt=attempt)
     return review
+
+
+def close_held(
+    attempt: CompactionAttempt,
+    outcome: str,
+    *,
+    entry: Entry | None = None,
+    version: SummaryVersion | None = None,
+    after: int | None = None,
+    error: str = "",
+    halts: str = "",
+) -> None:
+    """Write down what became of a summary that has waited."""
+    facts: dict[str, Any] = {"tokens_after": after} if after is not None else {}
+    with write_transaction():
+        CompactionAttempt.objects.filter(pk=attempt.pk).update(
+            outcome=outcome,
+            entry=entry,
+            halts=halts,
+            error=error[:4000],
+            **facts,
+            **stored_facts(entry),
+        )
+        review = CompactionReview.objects.get(attempt=attempt)
+        risk = RISK_OF.get(Outcome(outcome), review.risk)
+        CompactionReview.objects.filter(pk=review.pk).update(outcome=outcome, entry=entry, risk=risk, **facts)
+        others = review.versions.filter(status=SummaryVersion.Status.CANDIDATE)
+        if version is not None and entry is not None:
+            carried = stored_facts(entry)["carried"]
+            others.filter(pk=version.pk).update(
+                status=SummaryVersion.Status.APPLIED, entry=entry, carried=carried, **facts
+            )
+            compute_again(version)
+        others.exclude(pk=version.pk if version is not None else 0).update(
+            status=SummaryVersion.Status.DISCARDED
+        )
 
 
 def record_branch_summary(entry: Entry, exchanges: Sequence[Exchange] = ()) -> CompactionReview:
@@ -121,7 +165,7 @@ def record_entry(entry: Entry, *, reason: str) -> CompactionReview:
 
 def record_first_version(review: CompactionReview, entry: Entry, **facts: Any) -> SummaryVersion:
     record = entry.record
-    summary = _storable(str(record.get("summary") or ""))
+    summary = storable(str(record.get("summary") or ""))
     text = without_carried(summary) or ""
     version = SummaryVersion.objects.create(
         review=review,
@@ -131,7 +175,7 @@ def record_first_version(review: CompactionReview, entry: Entry, **facts: Any) -
         summary=text,
         carried=summary[len(text) :],
         details=json.dumps(record["details"]) if record.get("details") is not None else "",
-        first_kept=_storable(str(record.get("firstKeptEntryId") or ""))[:200],
+        first_kept=storable(str(record.get("firstKeptEntryId") or ""))[:200],
         created_at=entry.created_at,
         **facts,
     )
@@ -144,6 +188,12 @@ def ask_for_report(version: SummaryVersion) -> None:
     QualityReport.objects.get_or_create(version=version)
     pk = version.pk
     transaction.on_commit(lambda: enqueue_report(pk))
+
+
+def compute_again(version: SummaryVersion) -> None:
+    """What the report is made of has changed: it is computed anew."""
+    QualityReport.objects.filter(version=version).delete()
+    ask_for_report(version)
 
 
 def enqueue_report(version_pk: int) -> None:
@@ -169,17 +219,17 @@ def keep_exchanges(
             version=version,
             position=position,
             stage=exchange.request.stage,
-            system=_storable(exchange.request.system),
-            prompt=_storable(exchange.request.prompt),
+            system=storable(exchange.request.system),
+            prompt=storable(exchange.request.prompt),
             answer=print_json(exchange.answer) if exchange.answer is not None else "",
-            error=_storable(exchange.error)[:4000],
+            error=storable(exchange.error)[:4000],
             duration_ms=exchange.duration_ms,
         )
         for position, exchange in enumerate(exchanges, start=1)
     )
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """Columns take no NUL and no halves of surrogate pairs; a request may hold both."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 

@@ -16,7 +16,7 @@ from sessions_app import entry_log
 from sessions_app.core.entries import Entry as CoreEntry
 from sessions_app.core.entries import Kind
 from sessions_app.core.projection import latest_edits, project_entry
-from sessions_app.models import CompactionReview, Entry, QualityReport, SummaryVersion
+from sessions_app.models import CompactionAttempt, CompactionReview, Entry, QualityReport, SummaryVersion
 from sessions_app.review.report import (
     DEFAULT_WEIGHTS,
     METHOD,
@@ -30,7 +30,7 @@ from sessions_app.review.report import (
 from sessions_app.review.sources import Source, sources_of
 from sessions_app.review.things import Thing
 from sessions_app.runner import progress_guard
-from sessions_app.runner.review_records import ask_for_report, enqueue_report
+from sessions_app.runner.review_records import RISK_OF, ask_for_report, enqueue_report
 from sessions_app.transactions import write_transaction
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,9 @@ _TRY_AGAIN_AFTER = timedelta(seconds=20)
 def compute(version_pk: int) -> None:
     """Compute and store one report; a second delivery of the same task changes nothing. Never raises."""
     version = (
-        SummaryVersion.objects.select_related("review__entry__parent", "report").filter(pk=version_pk).first()
+        SummaryVersion.objects.select_related("review__entry__parent", "review__attempt__leaf", "report")
+        .filter(pk=version_pk)
+        .first()
     )
     if version is None or version.status == SummaryVersion.Status.BEING_MADE:
         return
@@ -64,13 +66,23 @@ def compute(version_pk: int) -> None:
     )
     SummaryVersion.objects.filter(pk=version.pk).update(coverage=report.coverage)
     version.coverage = report.coverage
-    if in_force(version.review) == version:
+    if standing(version.review) == version:
         show_figures(version.review, version, report)
 
 
 def in_force(review: CompactionReview) -> SummaryVersion | None:
     """The newest that was applied."""
     return review.versions.filter(status=SummaryVersion.Status.APPLIED).order_by("-number").first()
+
+
+def proposed(review: CompactionReview) -> SummaryVersion | None:
+    """The wording that would be used once it is approved: the model's, or the newest of a person."""
+    return review.versions.filter(status=SummaryVersion.Status.CANDIDATE).order_by("-number").first()
+
+
+def standing(review: CompactionReview) -> SummaryVersion | None:
+    """What the list tells of: the version in force, or the one that waits for approval."""
+    return proposed(review) if review.outcome == CompactionAttempt.Outcome.WAITING else in_force(review)
 
 
 def show_figures(review: CompactionReview, version: SummaryVersion, report: Report) -> None:
@@ -91,6 +103,9 @@ def show_figures(review: CompactionReview, version: SummaryVersion, report: Repo
             "unsupported": len(report.unsupported),
             "risk": risk_of(report),
         }
+    if review.waits:
+        # A job stands still: that goes before whatever the summary lost.
+        figures["risk"] = max(figures["risk"], RISK_OF[CompactionAttempt.Outcome.WAITING])
     before, after = _sizes(review, report)
     if review.tokens_before is None:
         figures["tokens_before"] = before
@@ -116,13 +131,11 @@ def weights() -> Mapping[str, float]:
 def material_of(version: SummaryVersion) -> Material:
     """What a version's report is made of. For another summary, replace `summary` in it."""
     entry = version.review.entry
-    if entry is None:
-        return Material((), version.summary)
-    if entry.kind == Kind.BRANCH_SUMMARY:
+    if entry is not None and entry.kind == Kind.BRANCH_SUMMARY:
         return Material(
             sources_of(_messages(_left_branch(entry))), version.summary, files=_files(version.details)
         )
-    replaced, tail, previous = split_path(entry, version.first_kept)
+    replaced, tail, previous = range_of(version.review, version.first_kept)
     sources = sources_of(_messages(replaced))
     said = "\n".join(source.text for source in sources_of(_messages(tail)))
     return Material(
@@ -167,9 +180,23 @@ def split_path(
     return path[:end], path[end:], _previous(entry.parent)
 
 
-def kept_sources(entry: Entry, first_kept: str) -> list[Source]:
+def range_of(
+    review: CompactionReview, first_kept: str
+) -> tuple[Sequence[CoreEntry], Sequence[CoreEntry], Source | None]:
+    """`split_path` of a review, also of one whose summary is not in use."""
+    if review.entry is not None:
+        return split_path(review.entry, first_kept)
+    attempt = review.attempt
+    if attempt is None or attempt.leaf is None:
+        return (), (), None
+    path = entry_log.load_core_path(attempt.leaf, attempt.range_first or 0)
+    end = next((place for place, core in enumerate(path) if core.id == first_kept), len(path))
+    return path[:end], path[end:], _previous(attempt.leaf)
+
+
+def kept_sources(review: CompactionReview, first_kept: str) -> list[Source]:
     """The messages that a compaction with that boundary keeps as they are."""
-    _, kept, _ = split_path(entry, first_kept)
+    _, kept, _ = range_of(review, first_kept)
     return sources_of(_messages(kept))
 
 

@@ -96,6 +96,8 @@ def end_run(
     )
     if run.kind != Run.Kind.COMMAND:
         tell_held_results(session)
+    for held in CompactionAttempt.objects.filter(run=run, outcome=CompactionAttempt.Outcome.WAITING):
+        review_records.close_held(held, CompactionAttempt.Outcome.CANCELLED, error=error)
     for attempt in CompactionAttempt.objects.filter(run=run, outcome=CompactionAttempt.Outcome.STARTED):
         attempt.outcome, attempt.error = CompactionAttempt.Outcome.CANCELLED, error[:4000]
         attempt.save(update_fields=["outcome", "error"])

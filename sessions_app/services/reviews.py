@@ -1,4 +1,4 @@
-"""What can be done about a compaction: approve, edit, restore, regenerate, move its boundary, revert, pin, undo.
+"""What can be done about a compaction: edit, restore, regenerate, move its boundary, revert, pin, undo.
 
 Each change appends at the leaf and takes nothing away: the newest compaction wins, later turns stay, and undoing is
 one more append.
@@ -7,11 +7,10 @@ one more append.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Max
 from django.utils import timezone
 
 from sessions_app import entry_log
@@ -23,6 +22,7 @@ from sessions_app.core.projection import Context, project
 from sessions_app.core.system_prompt_log import checkpoint
 from sessions_app.core.times import iso_of
 from sessions_app.models import (
+    CompactionAttempt,
     CompactionReview,
     Entry,
     Pin,
@@ -37,20 +37,20 @@ from sessions_app.runner.carried import carried_block, texts_to_carry
 from sessions_app.runner.compaction_plan import Branch, read_branch
 from sessions_app.runner.compaction_rules import compaction_settings
 from sessions_app.runner.starting import start_run
-from sessions_app.services import commands
+from sessions_app.services import commands, judging
 from sessions_app.services.errors import BadInput, Conflict
+from sessions_app.services.judging import LONGEST_SUMMARY, checked_summary, mark, next_number, tell
 from sessions_app.services.navigation import refuse_while_running
 from sessions_app.services.sessions import available_models
 from sessions_app.transactions import write_transaction
 
 Act = ReviewEvent.Act
+Outcome = CompactionAttempt.Outcome
 Made = SummaryVersion.Made
 State = CompactionReview.State
 Status = SummaryVersion.Status
 
 REVERTED_WORDS = "The summary was taken back: everything before is told as it was said."
-_LONGEST_SUMMARY = 200_000
-_LONGEST_WORDS = 4_000
 _MOST_CANDIDATES = 12
 _STATE_OF = {Made.REVERTED: State.REVERTED, Made.FIRST: State.UNREVIEWED}
 
@@ -100,6 +100,11 @@ def in_force(review: CompactionReview) -> SummaryVersion | None:
     return review_reports.in_force(review)
 
 
+def standing(review: CompactionReview) -> SummaryVersion | None:
+    """The version in force, or the one that waits for approval."""
+    return review_reports.standing(review)
+
+
 def why_fixed(review: CompactionReview) -> str:
     """Why the summary can't be changed now; empty when it can."""
     if review.kind != CompactionReview.Kind.COMPACTION or review.entry is None:
@@ -115,41 +120,6 @@ def why_fixed(review: CompactionReview) -> str:
     return ""
 
 
-# --- judging ---
-
-
-def approve(*, review: CompactionReview, actor: Any, words: str = "") -> None:
-    _decide(review, actor, State.APPROVED, Act.APPROVED, words)
-
-
-def reject(*, review: CompactionReview, actor: Any, words: str = "") -> None:
-    _decide(review, actor, State.REJECTED, Act.REJECTED, words)
-
-
-def approve_all(*, reviews: Iterable[CompactionReview], actor: Any) -> int:
-    """Approve many; those approved already stay as they are. The number approved."""
-    count = 0
-    for review in reviews:
-        if review.state != State.APPROVED:
-            approve(review=review, actor=actor)
-            count += 1
-    return count
-
-
-def _decide(review: CompactionReview, actor: Any, state: str, act: str, words: str) -> None:
-    with write_transaction():
-        _mark(review, actor, state)
-        _tell(review, actor, act, words)
-
-
-def comment(*, review: CompactionReview, actor: Any, words: str, line: int | None = None) -> ReviewEvent:
-    """Words on the whole summary, or on one of its lines. Raises BadInput."""
-    tidy = words.strip()
-    if not tidy or len(tidy) > _LONGEST_WORDS:
-        raise BadInput(f"A comment has between 1 and {_LONGEST_WORDS:,} characters.")
-    return _tell(review, actor, Act.COMMENTED, tidy, line=line)
-
-
 # --- changing ---
 
 
@@ -157,7 +127,9 @@ def edit(
     *, review: CompactionReview, author: Any, summary: str, why: str = "", key: str = ""
 ) -> SummaryVersion:
     """Other words for the summary, the boundary as it is. Raises BadInput, Conflict."""
-    text = _checked_summary(summary)
+    if review.outcome == Outcome.WAITING:
+        return judging.reword(review=review, author=author, summary=summary, why=why, key=key)
+    text = checked_summary(summary)
 
     def change(it: _Change) -> SummaryVersion:
         wording = _with_carried(it, Wording(text, details=it.current.details, first_kept=_boundary(it)))
@@ -181,6 +153,8 @@ def restore(
 
 def undo(*, review: CompactionReview, author: Any, key: str = "") -> SummaryVersion:
     """What was in force before the newest change, to the letter; undoing twice brings the change back."""
+    if review.outcome == Outcome.WAITING:
+        return judging.undo_rewording(review=review, author=author, key=key)
 
     def change(it: _Change) -> SummaryVersion:
         before = it.current.based_on
@@ -245,7 +219,7 @@ def regenerate(
         boundary = _checked_boundary(it, first_kept) if first_kept is not None else _boundary(it)
         version = SummaryVersion.objects.create(
             review=review,
-            number=_next_number(review),
+            number=next_number(review),
             made=Made.MOVED if first_kept is not None else Made.REGENERATED,
             status=Status.BEING_MADE,
             based_on=it.current,
@@ -259,7 +233,7 @@ def regenerate(
         Run.objects.filter(pk=run.pk).update(provider=version.provider, model=version.model)
         version.run = run
         version.save(update_fields=["run"])
-        _tell(review, author, Act.REGENERATED, focus, version=version)
+        tell(review, author, Act.REGENERATED, focus, version=version)
         return version
 
     return _changed(review, author, key, change)
@@ -352,15 +326,6 @@ def _changed(review: CompactionReview, author: Any, key: str, change: Any) -> Su
     return version
 
 
-def _checked_summary(summary: str) -> str:
-    text = summary.replace("\r\n", "\n").strip()
-    if not text:
-        raise BadInput("A summary can't be empty.", "Revert the compaction to have no summary.")
-    if len(text) > _LONGEST_SUMMARY:
-        raise BadInput(f"A summary has at most {_LONGEST_SUMMARY:,} characters.")
-    return text
-
-
 def _checked_boundary(it: _Change, first_kept: Entry) -> str:
     entry = it.review.entry
     assert entry is not None  # noqa: S101 - why_fixed has looked
@@ -429,10 +394,10 @@ def _apply(
     session.refresh_from_db()
     assert session.leaf is not None  # noqa: S101 - something was appended
     after = progress_guard.measure(entry_log.load_context(session))
-    version = row or SummaryVersion(review=it.review, number=_next_number(it.review), author=it.author)
+    version = row or SummaryVersion(review=it.review, number=next_number(it.review), author=it.author)
     if row is not None:
         # Numbers tell the order in which versions came into force.
-        version.number = _next_number(it.review)
+        version.number = next_number(it.review)
     version.made, version.status, version.entry = made, Status.APPLIED, entry
     version.based_on, version.why = it.current, why.strip()[:500]
     version.summary, version.carried, version.details = wording.summary, wording.carried, wording.details
@@ -441,8 +406,8 @@ def _apply(
     review_records.ask_for_report(version)
     state = _STATE_OF.get(Made(like.made) if like is not None else Made(made), State.EDITED)
     CompactionReview.objects.filter(pk=it.review.pk).update(tokens_after=after)
-    _mark(it.review, it.author, state)
-    _tell(it.review, it.author, act, words or why, version=version)
+    mark(it.review, it.author, state)
+    tell(it.review, it.author, act, words or why, version=version)
     return version
 
 
@@ -508,38 +473,15 @@ def _now() -> int:
     return int(timezone.now().timestamp() * 1000)
 
 
-def _next_number(review: CompactionReview) -> int:
-    return (review.versions.aggregate(most=Max("number"))["most"] or 0) + 1
-
-
-def _mark(review: CompactionReview, actor: Any, state: str) -> None:
-    review.state, review.reviewed_by, review.reviewed_at = state, actor, timezone.now()
-    review.save(update_fields=["state", "reviewed_by", "reviewed_at"])
-
-
-def _tell(
-    review: CompactionReview,
-    actor: Any,
-    act: str,
-    words: str = "",
-    *,
-    line: int | None = None,
-    version: SummaryVersion | None = None,
-) -> ReviewEvent:
-    return ReviewEvent.objects.create(
-        review=review, actor=actor, act=act, words=words, line=line, version=version
-    )
-
-
 # --- reports ---
 
 
 def live_coverage(*, review: CompactionReview, summary: str) -> list[Judged]:
     """Coverage of other words for the version in force, computed at once: what an editor shows while one types."""
-    current = in_force(review)
+    current = review_reports.standing(review)
     if current is None:
         return []
-    material = review_reports.with_summary(review_reports.material_of(current), summary[:_LONGEST_SUMMARY])
+    material = review_reports.with_summary(review_reports.material_of(current), summary[:LONGEST_SUMMARY])
     stored = stored_report(current)
     if stored is not None:
         things = [item.thing for item in stored.judged]

@@ -193,7 +193,7 @@ def stop_run(*, session: Session, author: Any, return_queue: bool = False) -> St
 def ask_to_stop(run: Run, author: Any) -> None:
     """In the caller's transaction. A run that waits for a person is handed on, so that a worker ends what it has open."""
     Run.objects.filter(pk=run.pk).update(stop_requested=True, stop_author=author)
-    if run.status == Run.Status.ASKING:
+    if run.status in Run.LEFT:
         hand_on(run, now=timezone.now())
     run_pk = run.pk
     transaction.on_commit(lambda: live.send_stop(run_pk))

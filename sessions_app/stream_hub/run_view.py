@@ -149,6 +149,10 @@ class RunView:
                 self._compaction_began(str(event.get("reason", "")))
             case "compaction_end":
                 self._compaction_ended(event)
+            case "compaction_held":
+                self._compacts = ""
+                self._drop(COMPACTING)
+                self.says.append("The summary waits for a review")
             case "compaction_paused":
                 self._note("compaction-paused", str(event.get("message", "")))
             case "request_repaired":

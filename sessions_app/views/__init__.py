@@ -17,6 +17,9 @@ from sessions_app.views.keys import provider_keys
 from sessions_app.views.questions import answer_question, choose_tools
 from sessions_app.views.reviews import (
     approve_reviews,
+    attempt_act,
+    attempt_coverage,
+    attempt_review,
     compaction_review,
     export_reviews,
     review_act,
@@ -46,6 +49,9 @@ from sessions_app.views.workspaces import folder_listing, workspace_add
 __all__ = [
     "answer_question",
     "approve_reviews",
+    "attempt_act",
+    "attempt_coverage",
+    "attempt_review",
     "carry",
     "changed_file",
     "choose_model",

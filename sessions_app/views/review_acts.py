@@ -10,7 +10,7 @@ from django.http import HttpRequest, QueryDict
 from django.shortcuts import get_object_or_404
 
 from sessions_app.models import CompactionReview, Entry, SummaryVersion
-from sessions_app.services import reviews
+from sessions_app.services import judging, reviews
 from sessions_app.services.errors import BadInput
 
 REVIEWING: Final = frozenset({"approve", "reject"})
@@ -25,12 +25,14 @@ def carry_out(request: HttpRequest, review: CompactionReview, act: str) -> str:
 
 
 def _approve(user: Any, review: CompactionReview, form: QueryDict) -> str:
-    reviews.approve(review=review, actor=user)
-    return "Approved."
+    judging.approve(review=review, actor=user)
+    return "Approved. The job goes on with this summary." if review.waits else "Approved."
 
 
 def _reject(user: Any, review: CompactionReview, form: QueryDict) -> str:
-    reviews.reject(review=review, actor=user, words=form.get("words", "")[:4000])
+    judging.reject(review=review, actor=user, words=form.get("words", "")[:4000])
+    if review.waits:
+        return "Rejected. The job goes on without a summary."
     return "Rejected. The summary is still in force; edit or revert it to change what the model reads."
 
 
@@ -38,7 +40,7 @@ def _comment(user: Any, review: CompactionReview, form: QueryDict) -> str:
     words = form.get("words", "").strip()
     found = _LINE.match(words)
     line = int(found.group(1)) if found else None
-    reviews.comment(review=review, actor=user, words=words[found.end() :] if found else words, line=line)
+    judging.comment(review=review, actor=user, words=words[found.end() :] if found else words, line=line)
     return "Comment added."
 
 
@@ -50,7 +52,7 @@ def _edit(user: Any, review: CompactionReview, form: QueryDict) -> str:
         why=form.get("why", ""),
         key=form.get("key", ""),
     )
-    return "The edited summary is in force."
+    return "Saved. It is used once it is approved." if review.waits else "The edited summary is in force."
 
 
 def _restore(user: Any, review: CompactionReview, form: QueryDict) -> str:
@@ -61,6 +63,8 @@ def _restore(user: Any, review: CompactionReview, form: QueryDict) -> str:
 
 def _undo(user: Any, review: CompactionReview, form: QueryDict) -> str:
     reviews.undo(review=review, author=user, key=form.get("key", ""))
+    if review.waits:
+        return "Undone. The earlier words wait for approval again."
     return "Undone. What was in force before is told again."
 
 

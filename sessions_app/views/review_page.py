@@ -26,12 +26,12 @@ def facts(
 ) -> dict[str, Any]:
     """Everything the columns need. `acts` is the address that the names of acts are put behind."""
     asked = request.GET
-    current = reviews.in_force(review)
+    current = reviews.standing(review)
     shown = _shown(review, asked, current)
     report = reviews.stored_report(shown) if shown is not None else None
     mode = next((name for name in ("edit", "regenerate", "boundary") if name in asked and may_edit), "")
     tab = asked.get("tab", "") if asked.get("tab") in TABS else ("summary" if mode else "report")
-    fixed = reviews.why_fixed(review)
+    fixed = "" if review.waits else reviews.why_fixed(review)
     return {
         "review": review,
         "session": review.session,
@@ -43,8 +43,9 @@ def facts(
         "report": report,
         "report_problem": _problem(shown),
         "may_edit": may_edit and not fixed,
+        "otherwise": review.session.workspace.get_review_default_display() if review.waits else "",
         "may_review": may_review,
-        "fixed": fixed if may_edit else "",
+        "fixed": fixed if may_edit and review.entry is not None else "",
         "mode": mode if not fixed else "",
         "tab": "replaced" if mode == "boundary" else tab,
         "once": uuid.uuid4().hex,
@@ -65,7 +66,7 @@ def _shown(
     text = asked.get("version", "")
     if text.isdecimal() and len(text) < 9:
         return review.versions.filter(number=int(text)).first() or current
-    return current
+    return current or review.versions.order_by("-number").first()
 
 
 def _problem(shown: SummaryVersion | None) -> str:
@@ -80,7 +81,7 @@ def _columns(
     asked: QueryDict,
     mode: str,
 ) -> dict[str, Any]:
-    if shown is None or review.entry is None:
+    if shown is None:
         return {"replaced": [], "kept": [], "lines": [], "findings": [], "range_count": 0}
     material = review_reports.material_of(shown)
     sources = list(material.sources)
@@ -112,20 +113,22 @@ def _columns(
 
 
 def _tail(review: CompactionReview, shown: SummaryVersion) -> list[Source]:
-    assert review.entry is not None  # noqa: S101 - the caller has looked
     if review.kind != CompactionReview.Kind.COMPACTION or shown.originals:
         return []
-    return review_reports.kept_sources(review.entry, shown.first_kept)
+    return review_reports.kept_sources(review, shown.first_kept)
 
 
 def _versions(review: CompactionReview, shown: SummaryVersion | None, asked: QueryDict) -> dict[str, Any]:
     rows = list(review.versions.select_related("author", "run").order_by("-number"))
-    applied = [row for row in rows if row.status == SummaryVersion.Status.APPLIED]
+    # Of a summary that never came into force, all there are.
+    applied = (
+        rows if review.entry is None else [row for row in rows if row.status == SummaryVersion.Status.APPLIED]
+    )
     against = None
     text = asked.get("diff", "")
     if text.isdecimal() and len(text) < 9 and shown is not None:
         against = next((row for row in rows if row.number == int(text)), None)
-    candidates = [row for row in rows if row.status in ("candidate", "being_made", "failed")]
+    candidates = [row for row in rows if row not in applied and row.status != SummaryVersion.Status.DISCARDED]
     return {
         "versions": [(row, review_parts.version_words(row)) for row in applied],
         "candidates": [

@@ -16,7 +16,7 @@ from sessions_app import fragments, review_figures
 from sessions_app.core.entries import Kind
 from sessions_app.fragments import review_charts, review_list, review_parts, wording
 from sessions_app.models import CompactionReview, Entry, Session
-from sessions_app.services import reviews
+from sessions_app.services import judging, reviews
 from sessions_app.services.errors import NotAllowed
 from sessions_app.views import review_acts, review_page
 from sessions_app.views.errors import tells_errors, wants_fragment
@@ -32,25 +32,32 @@ def compaction_review(request: HttpRequest, key: uuid.UUID, seq: int) -> HttpRes
     session = visible_session(request, key)
     review = _review(session, seq)
     name = "_review_columns" if wants_fragment(request) else "review"
-    return render(request, f"sessions_app/{name}.html", _facts(request, session, review, seq))
+    address = reverse("compaction_review", args=[key, seq])
+    return render(request, f"sessions_app/{name}.html", _facts(request, review, address))
 
 
 @require_POST
 @tells_errors
 def review_act(request: HttpRequest, key: uuid.UUID, seq: int, act: str) -> HttpResponse:
     """Approve, edit, revert …: by its name. The page says afterwards what was done."""
+    session = visible_session(request, key)
+    return _act(request, _review(session, seq), act, reverse("compaction_review", args=[key, seq]))
+
+
+def _act(request: HttpRequest, review: CompactionReview, act: str, address: str) -> HttpResponse:
     if act not in review_acts.ACTS:
         raise Http404
-    session = visible_session(request, key)
-    review = _review(session, seq)
     if act in review_acts.REVIEWING:
         if not _may_review(request, review):
             raise NotAllowed("Only reviewers and admins of the workspace approve and reject.")
     elif act != "comment":
-        editable_session(request, key)
-    messages.success(request, review_acts.carry_out(request, review, act))
-    tab = "?tab=comments" if act == "comment" else ""
-    return redirect(reverse("compaction_review", args=[key, seq]) + tab)
+        editable_session(request, review.session.key)
+    done = review_acts.carry_out(request, review, act)
+    if wants_fragment(request):
+        # From the conversation, which shows by itself that it goes on.
+        return HttpResponse(status=204)
+    messages.success(request, done)
+    return redirect(address + ("?tab=comments" if act == "comment" else ""))
 
 
 @require_POST
@@ -58,8 +65,48 @@ def review_act(request: HttpRequest, key: uuid.UUID, seq: int, act: str) -> Http
 def review_coverage(request: HttpRequest, key: uuid.UUID, seq: int) -> HttpResponse:
     """The coverage of words that are being edited."""
     session = editable_session(request, key)
-    judged = reviews.live_coverage(review=_review(session, seq), summary=request.POST.get("summary", ""))
+    return _coverage(request, _review(session, seq))
+
+
+def _coverage(request: HttpRequest, review: CompactionReview) -> HttpResponse:
+    judged = reviews.live_coverage(review=review, summary=request.POST.get("summary", ""))
     return render(request, "sessions_app/_review_coverage.html", review_parts.coverage_of(judged))
+
+
+@require_GET
+@tells_errors
+def attempt_review(request: HttpRequest, pk: int) -> HttpResponse:
+    """An attempt that is no entry (yet): what waits for approval, what was rejected, what failed."""
+    review = _attempt(request, pk)
+    if review.entry is not None:
+        return redirect("compaction_review", key=review.session.key, seq=review.entry.seq)
+    name = "_review_columns" if wants_fragment(request) else "review"
+    return render(
+        request, f"sessions_app/{name}.html", _facts(request, review, reverse("attempt_review", args=[pk]))
+    )
+
+
+@require_POST
+@tells_errors
+def attempt_act(request: HttpRequest, pk: int, act: str) -> HttpResponse:
+    """The same acts on an attempt that is no entry (yet)."""
+    return _act(request, _attempt(request, pk), act, reverse("attempt_review", args=[pk]))
+
+
+@require_POST
+@tells_errors
+def attempt_coverage(request: HttpRequest, pk: int) -> HttpResponse:
+    """The coverage of words that are being edited, before they are used."""
+    review = _attempt(request, pk)
+    editable_session(request, review.session.key)
+    return _coverage(request, review)
+
+
+def _attempt(request: HttpRequest, pk: int) -> CompactionReview:
+    visible = CompactionReview.objects.visible_to(request.user).select_related(
+        "entry__parent", "attempt__leaf", "session__leaf", "session__workspace", "reviewed_by"
+    )
+    return get_object_or_404(visible, pk=pk)
 
 
 @require_GET
@@ -90,7 +137,7 @@ def approve_reviews(request: HttpRequest) -> HttpResponse:
     chosen = CompactionReview.objects.may_review(request.user).filter(pk__in=ids)
     if ids and not chosen.exists():
         raise NotAllowed("Only reviewers and admins of the workspace approve and reject.")
-    count = reviews.approve_all(reviews=chosen, actor=request.user)
+    count = judging.approve_all(reviews=chosen, actor=request.user)
     messages.success(request, f"{wording.plural(count, 'compaction')} approved.")
     return redirect("reviews")
 
@@ -121,15 +168,14 @@ def _may_review(request: HttpRequest, review: CompactionReview) -> bool:
     return CompactionReview.objects.may_review(request.user).filter(pk=review.pk).exists()
 
 
-def _facts(request: HttpRequest, session: Session, review: CompactionReview, seq: int) -> dict[str, Any]:
-    address = reverse("compaction_review", args=[session.key, seq])
+def _facts(request: HttpRequest, review: CompactionReview, address: str) -> dict[str, Any]:
     return {
         "page": "reviews",
         **review_page.facts(
             request,
             review,
             acts=address,
-            may_edit=fragments.may_edit(session, request.user),
+            may_edit=fragments.may_edit(review.session, request.user),
             may_review=_may_review(request, review),
         ),
         "base": "base.html",

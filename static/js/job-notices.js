@@ -9,6 +9,7 @@ const WORDS = {
   interrupted: "A job was interrupted.",
   limited: "A job waits: its ceiling is reached.",
   asking: "A job waits for your answer.",
+  reviewing: "A job waits for a review of its compaction.",
   stopped: "A job was stopped.",
 };
 
@@ -54,7 +55,7 @@ class JobNotices extends HTMLElement {
     const before = this.#last;
     this.#last = state;
     if (state === before || before === undefined || before === "idle") return;
-    if (!active || state === "asking") this.#tell(WORDS[state]);
+    if (!active || state === "asking" || state === "reviewing") this.#tell(WORDS[state]);
   };
 
   // One of the other sessions in the list.
