@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,12 +14,12 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import first_start, fresh_link, sign_in
-from tests.running import Up
+from tests.running import AGENTWEB, Up, wait_for
 
 SUMMARY = "## Goal\n\nKeep the harbour book.\n\n## Next Steps\n\n1. Read the tide table."
 LONG = "The tide comes in twice a day. " * 60
 SCRIPT = {
-    "answers": [[{"text": f"Answer {number}. {LONG}"}] for number in range(12)],
+    "answers": [[{"text": f"Answer {number}. {LONG}"}] for number in range(30)],
     # The first phrase that the newest words hold decides; those of a summary hold its focus and its headings.
     "replies": {
         "never ends": [[{"text": "Still "}, {"wait_for_stop": True}]] * 4,
@@ -248,6 +250,55 @@ def test_a_full_window_compacts_by_itself(small_server: Up, context: BrowserCont
     sign_in(page, fresh_link(small_server))
     talk(page, 8)
     expect(cards(page).first).to_contain_text("automatic, nearly full")
+
+    # From now on it waits for approval, whatever is restarted meanwhile.
+    set_up = "from sessions_app.models import Workspace; Workspace.objects.update(review_policy='before')"
+    subprocess.run(
+        [AGENTWEB[0], "-c", f"import django; django.setup(); {set_up}"],
+        env=small_server.environment | {"DJANGO_SETTINGS_MODULE": "agentweb.settings"},
+        check=True,
+    )
+    begin(page, "Anew")
+    held = page.get_by_role("group", name="The compaction waits for review")
+    for turn in range(1, 9):
+        message(page).fill(f"And turn {turn}")
+        page.get_by_role("button", name="Send").click()
+        expect(mine(page).last).to_contain_text(f"And turn {turn}")
+        expect(held.or_(page.locator('run-state[data-state="completed"]'))).to_be_visible()
+        if held.count():
+            break
+    expect(page.locator("#run-status")).to_contain_text("Waiting for review")
+    assert Axe().run(page, {"include": [["#questions"]]}).violations_count == 0
+    before = small_server.children()
+    for name in ("worker", "broker", "web"):
+        before[name].kill()
+    wait_for(lambda: {name: one.pid for name, one in small_server.children().items()}.keys() == before.keys())
+    wait_for(lambda: all(small_server.children()[name].pid != one.pid for name, one in before.items()), 60)
+    wait_for(lambda: answers(small_server), 60)
+    page.reload()
+    page.set_viewport_size({"width": 390, "height": 844})
+    held.get_by_role("link", name="Look at the summary").press("Enter")
+    expect(page.get_by_role("heading", name=re.compile("Compaction that waits"))).to_be_visible()
+    page.get_by_role("link", name="Edit").last.press("Enter")
+    page.get_by_role("textbox", name="Summary, Markdown").fill("## Goal\n\nKeep the river book.")
+    page.get_by_role("button", name="Save").press("Enter")
+    expect(page.get_by_role("status").first).to_contain_text("used once it is approved")
+    page.get_by_role("button", name="Approve").last.press("Enter")
+    page.goto(f"{small_server.address}/reviews/?show=held")
+    expect(page.get_by_text("Nothing matches.")).to_be_visible()
+    page.go_back()
+    page.get_by_role("link", name="Back to the conversation").click()
+    settled(page)
+    expect(cards(page)).to_have_count(1)
+    expect(cards(page).last).to_contain_text("Keep the river book.")
+
+
+def answers(up: Up) -> bool:
+    try:
+        with urllib.request.urlopen(f"{up.address}/health/", timeout=2) as response:
+            return bool(response.status == 200)
+    except OSError:
+        return False
 
 
 def test_a_request_that_was_too_long_is_tried_again_after_a_compaction(page: Page) -> None:
