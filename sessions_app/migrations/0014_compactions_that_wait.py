@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('sessions_app', '0012_review_policies'),
+        ('sessions_app', '0013_hidden_branches'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
