@@ -9,7 +9,7 @@ from sessions_app.agent.providers.demo import moves
 from sessions_app.agent.providers.demo.desk import Desk
 from sessions_app.agent.providers.demo.moves import Move
 from sessions_app.agent.providers.demo.phrases import Ask
-from sessions_app.agent.providers.demo.sheets.words import singular
+from sessions_app.agent.providers.demo.sheets.words import alike, singular
 from sessions_app.agent.providers.demo.words import VERBS, word_set
 from sessions_app.agent.providers.demo.writing import ending
 
@@ -65,6 +65,21 @@ _MEASURES = frozenset(
     }
 )
 _GENERIC = frozenset({"file", "folder", "directory", "one", "document", "item", "entry"})
+#: Words of a description that need not stand in the name: "the member list" may be members.csv.
+_LOOSE = frozenset(
+    {"list", "text", "page", "note", "sheet", "table", "script", "data", "letter", "minute", "meeting"}
+)
+#: They hold a description together: "the letter to the council", "the minutes from April".
+_JOINING = frozenset({"to", "the", "of", "from", "for", "in", "with", "about", "on", "our", "my"})
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_SETTINGS = frozenset({"config", "configuration", "setting"})
+#: Other words for a name that says nothing to people.
+_CALLED = {"index": ("start", "home", "main"), "todo": ("task",), "faq": ("question",)}
+_MANIFESTS = re.compile(
+    r"(?:^|/)(?:pyproject\.toml|package(?:-lock)?\.json|tsconfig\.json|setup\.cfg)$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +97,10 @@ def words_of(path: str) -> frozenset[str]:
     """The words of a file's own name, in the singular; numbers without leading zeros."""
     name = path.rstrip("/").rsplit("/", 1)[-1]
     stem = name.rsplit(".", 1)[0] if "." in name[1:] else name
-    return frozenset(
-        _token(w) for w in re.findall(r"[^\W\d_]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", stem))
-    )
+    found = re.findall(r"[^\W\d_]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", stem))
+    dated = re.findall(r"(?<!\d)(?:19|20)\d\d[-_.](0[1-9]|1[0-2])(?!\d)", stem)
+    also = [word for name in found for word in _CALLED.get(name.lower(), ())]
+    return frozenset([*map(_token, found), *(_MONTHS[int(month) - 1] for month in dated), *also])
 
 
 def _token(word: str) -> str:
@@ -97,21 +113,48 @@ def _above(path: str) -> frozenset[str]:
 
 
 def matching(words: list[str], paths: list[str]) -> list[str]:
-    """The files all of these words fit; at least one of them has to be of the name or the folder, or the kind alone."""
-    tokens = [t for w in words if (t := _token(w)) not in _GENERIC]
+    """The files a description fits best.
+
+    `words` are the words of it as they were said ("letter", "to", "the", "council"). Each has to be a word of the
+    name, of a folder above it or of its kind; only a word such as "list" may be missing. At least one has to say
+    more than "file". Several come back when they fit equally: the caller asks which, or takes all for a plural.
+    """
+    tokens = [
+        t
+        for place, w in enumerate(words)
+        if (t := _token(w)) not in _GENERIC and (place == 0 or w.lower() not in _JOINING)
+    ]
     if not tokens:
         return []
-    found = []
+    scored: list[tuple[float, str]] = []
     for path in paths:
         if path.endswith("/"):
             continue
         own, above, kind = words_of(path), _above(path), KINDS.get(ending(path), frozenset({ending(path)}))
-        if all(t in own | above | kind for t in tokens):
-            found.append(path)
-    # A word of the name itself says more than one of the folder or the kind.
-    named = [p for p in found if any(t in words_of(p) for t in tokens)]
-    whole = [p for p in named if words_of(p) <= set(tokens)]
-    return whole if len(whole) == 1 else named or found
+        score, firm = 0.0, False
+        for token in tokens:
+            if _among(token, own):
+                score, firm = score + 3, True
+            elif token in kind:
+                rarely = token in _SETTINGS and ending(path) == "json"
+                score, firm = score + (0.5 if rarely else 1), firm or not _MANIFESTS.search(path)
+            elif _among(token, above):
+                score, firm = score + 2, True
+            elif token not in _LOOSE:
+                break
+        else:
+            if firm:
+                # Of two names with the words the one with fewer others is meant.
+                scored.append((score - 0.1 * min(4, len(own - set(tokens))), path))
+    best = max((score for score, _ in scored), default=0)
+    exact = [path for score, path in scored if score >= best - 0.01]
+    near = [path for score, path in scored if score >= best - 0.35]
+    whole = [p for p in exact if words_of(p) <= set(tokens)]
+    return whole if len(whole) == 1 else exact if len(words) > 1 and len(exact) == 1 else near
+
+
+def _among(token: str, words: frozenset[str]) -> bool:
+    return token in words or (len(token) > 3 and any(alike(token, w) for w in words if len(w) > 3))
 
 
 def folders_called(words: list[str], paths: list[str]) -> list[str]:
@@ -127,22 +170,26 @@ def folders_called(words: list[str], paths: list[str]) -> list[str]:
 
 
 def phrases(text: str, paths: list[str]) -> list[Phrase]:
-    """The descriptions of files in a text, longest first, none overlapping another."""
+    """The descriptions of files in a text ("the letter to the council", "both minutes"), in order, none overlapping another.
+
+    `paths` is what `moves.every_path` gives. A phrase with one path is clear; several of one that is not `many` are a
+    question of which; `grounded` does both steps and puts the paths into the request.
+    """
     found: list[Phrase] = []
     words = list(re.finditer(r"[^\W_][\w'-]*", re.sub(r"‹\w+›", lambda m: " " * len(m.group()), text)))
-    for length in (4, 3, 2, 1):
+    for length in (6, 5, 4, 3, 2, 1):
         for at in range(len(words) - length + 1):
             window = words[at : at + length]
             said = [re.sub(r"'s$", "", w.group().lower()) for w in window]
             start, end = window[0].start(), window[-1].end()
             if any(f.start < end and start < f.end for f in found) or any(
-                w in _NOT_IN_PHRASES
-                for w in said
+                w in _NOT_IN_PHRASES and not (w in _JOINING and 0 < place < length - 1)
+                for place, w in enumerate(said)
                 # The about page is called so.
                 if not (w == "about" and length == 2 and singular(said[1]) in {"page", "file"})
             ):
                 continue
-            if re.search(r"[^\w' -]", text[start:end]) or (at == 0 and said[0] in VERBS):
+            if re.search(r"[^\w' -]", text[start:end]) or (at == 0 and said[0] in VERBS) or said[-1] == "the":
                 continue
             phrase = _phrase(text, start, end, said, paths)
             if phrase is not None:
