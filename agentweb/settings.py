@@ -189,6 +189,10 @@ ALLOW_LOCAL_EXECUTION = env_bool("AGENTWEB_ALLOW_LOCAL_EXECUTION")
 # User instructions and later settings of the agent (spec 06 §1).
 AGENT_DIR = Path(env("AGENTWEB_AGENT_DIR", str(DATA_DIR / "agent"))).expanduser()
 
+# Images larger than models like are made smaller when they come in; or none is sent at all.
+IMAGES_RESIZE = env_bool("AGENTWEB_IMAGES_RESIZE", True)
+IMAGES_BLOCK = env_bool("AGENTWEB_IMAGES_BLOCK")
+
 # --- Runs -------------------------------------------------------------------------------------------
 
 # Whether words that wait are said one at a time, each getting an answer, or all at once.

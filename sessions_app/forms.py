@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm
 from django.core.exceptions import ValidationError
 from django.core.files.base import File
@@ -80,7 +81,7 @@ def image_block(file: File[bytes]) -> dict[str, str]:
             kind = IMAGE_TYPES.get(image.format or "")
             if kind is None:
                 raise ValidationError(_("%(name)s is not a PNG, JPEG, GIF or WebP image.") % {"name": name})
-            if max(image.size) > LONGEST_SIDE:
+            if settings.IMAGES_RESIZE and max(image.size) > LONGEST_SIDE:
                 smaller = io.BytesIO()
                 image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
                 image.save(smaller, format=image.format)
@@ -135,7 +136,7 @@ class QueuedForm(forms.Form):
 
     text = WordsField(required=False)
     action = forms.ChoiceField(
-        choices=[("edit", ""), ("remove", ""), ("up", ""), ("down", "")], required=False
+        choices=[("edit", ""), ("remove", ""), ("hold", ""), ("up", ""), ("down", "")], required=False
     )
 
     def clean_action(self) -> str:

@@ -61,7 +61,9 @@ def test_the_operator_says_how_long_prompts_are_cached_and_whether_tools_wait_fo
     """04 §9.2, TX-01."""
     settings.CACHE_RETENTION, settings.TOOLS_ONE_BY_ONE = "long", True
     stage.prompt("Go.", [{"call": "ls", "arguments": {}}, {"call": "ls", "arguments": {}}], [{"text": "ok"}])
-    assert [request.options for request in stage.requests] == [{"cacheRetention": "long"}] * 2
+    assert [request.options for request in stage.requests] == [
+        {"cacheRetention": "long", "blockImages": False}
+    ] * 2
     marks = [
         build_body(request, describe_model("anthropic", "m"))["system"][-1]["cache_control"]
         for request in stage.requests

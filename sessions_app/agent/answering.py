@@ -116,6 +116,7 @@ class Answering:
             model=settings.model.id,
             tools=specs,
             images=settings.model.images,
+            images_blocked=bool(settings.options.get("blockImages")),
         )
         news = tuple(repair for repair in guarded.repairs if repair not in self._told)
         if news:

@@ -11,6 +11,7 @@ logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 Handler = Callable[[Json], Json | None]
+Command = Callable[[str], None]
 FailureSink = Callable[["HookFailure"], None]
 
 HOOK_NAMES = (
@@ -55,13 +56,35 @@ class Hooks:
 
     def __init__(self, on_failure: FailureSink | None = None) -> None:
         self._handlers: dict[str, list[tuple[str, Handler]]] = {name: [] for name in HOOK_NAMES}
+        self._commands: dict[str, tuple[str, Command]] = {}
         self._on_failure = on_failure or _log_failure
+
+    def report_to(self, on_failure: FailureSink) -> None:
+        """From now on failures go there as well as into the log."""
+
+        def both(failure: HookFailure) -> None:
+            _log_failure(failure)
+            on_failure(failure)
+
+        self._on_failure = both
 
     def add(self, name: str, handler: Handler, *, extension: str = "") -> None:
         """Register `handler` at a hook point. Raises ValueError for a name that is not in spec 07."""
         if name not in self._handlers:
             raise ValueError(f"There is no hook named {name!r}.")
         self._handlers[name].append((extension, handler))
+
+    def add_command(self, name: str, handler: Command, *, extension: str = "") -> None:
+        """Register what `/name words` does at once; the first of a name stays (04 §1)."""
+        self._commands.setdefault(name, (extension, handler))
+
+    def has_command(self, name: str) -> bool:
+        return name in self._commands
+
+    def run_command(self, name: str, words: str) -> None:
+        """Carry a registered command out. One that raises is reported; the words count as taken all the same."""
+        extension, handler = self._commands[name]
+        self._call("command", extension, lambda event: handler(event["words"]), {"words": words})
 
     def has(self, name: str) -> bool:
         """Whether anybody listens; spares building an event on the streaming path."""
@@ -231,13 +254,16 @@ class Hooks:
         return {}
 
     def tool_result(self, event: Json) -> Json:
-        """May patch `content`, `details`, `isError`, `usage`; chained. New content drops the details unless they
-        are given too (04 TX-06).
+        """May patch `content`, `details`, `isError`, `usage`; chained. New content drops the details, and what there
+        is for scripts in `structuredContent`, unless they are given too (04 TX-06).
         """
         for answer in self._answers("tool_result", event):
-            patch = {key: answer[key] for key in ("content", "details", "isError", "usage") if key in answer}
-            if "content" in patch and "details" not in patch:
-                patch["details"] = {}
+            names = ("content", "details", "isError", "usage", "structuredContent")
+            patch = {key: answer[key] for key in names if key in answer}
+            if "content" in patch:
+                patch.setdefault("details", {})
+                if "structuredContent" not in patch:
+                    event.pop("structuredContent", None)
             event.update(patch)
         return event
 

@@ -71,6 +71,7 @@ def run_agent(
     thinking_level: str = "off",
     options: Json | None = None,
     sequential_tools: bool = False,
+    resize_images: bool = True,
     prepare_turn: Callable[[], TurnSettings | None] | None = None,
     permit: Permit = lambda position, tool: "",
     open_answer: Json | None = None,
@@ -113,6 +114,7 @@ def run_agent(
         limits=limits,
         clock=clock,
         sequential_tools=sequential_tools,
+        resize_images=resize_images,
         prepare_turn=prepare_turn,
         permit=permit,
     )
@@ -137,6 +139,7 @@ class _Pass:
     limits: Limits
     clock: Callable[[], int]
     sequential_tools: bool
+    resize_images: bool
     prepare_turn: Callable[[], TurnSettings | None] | None
     permit: Permit
     messages: list[Json] = field(default_factory=list)
@@ -260,6 +263,7 @@ class _Pass:
                 stop=self.stop,
                 clock=self.clock,
                 sequential=self.sequential_tools,
+                resize_images=self.resize_images,
                 permit=self.permit,
             )
             if is_final:

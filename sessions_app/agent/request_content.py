@@ -13,6 +13,7 @@ from sessions_app.core.messages import Json, block_text, blocks_of, text_block
 from sessions_app.core.transcript import user_text_of
 
 NO_IMAGES = "(An image was left out: this model takes text only.)"
+BLOCKED_IMAGES = "(An image was left out: images are not sent from here.)"
 BAD_IMAGE = "(An image was left out: it cannot be read.)"
 LARGE_IMAGE = "(An image was left out: it is too large.)"
 OLD_IMAGE = "(An older image was left out: the request holds too many.)"
@@ -61,12 +62,15 @@ def clean_value(value: Any, depth: int = 0) -> Any:
 
 
 class Cleaner:
-    """Turns stored messages of any role into the three a provider knows; `repairs` gathers what was wrong."""
+    """Turns stored messages of any role into the three a provider knows; `repairs` gathers what was wrong.
 
-    def __init__(self, *, provider: str, model: str, images: bool) -> None:
+    `instead_of_images` stands where images are not sent, once for several in a row (04 §4).
+    """
+
+    def __init__(self, *, provider: str, model: str, instead_of_images: str | None) -> None:
         self._provider = provider
         self._model = model
-        self._images = images
+        self._no_images = text_block(instead_of_images) if instead_of_images else None
         self.repairs: list[str] = []
 
     def clean_message(self, message: Json) -> Json | None:
@@ -171,8 +175,8 @@ class Cleaner:
             elif block.get("type") == "text":
                 text = self._text(block.get("text"))
                 cleaned = text_block(text) if text.strip() else None
-            if cleaned is None or (blocks and cleaned == blocks[-1] == text_block(NO_IMAGES)):
-                continue  # several images in a row leave one note (04 §4)
+            if cleaned is None or (blocks and cleaned == blocks[-1] == self._no_images):
+                continue
             blocks.append(cleaned)
         return blocks
 
@@ -185,8 +189,8 @@ class Cleaner:
         return cleaned
 
     def _image(self, block: Json) -> Json:
-        if not self._images:
-            return text_block(NO_IMAGES)
+        if self._no_images is not None:
+            return self._no_images
         data = block.get("data")
         header = None
         if isinstance(data, str) and data:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from sessions_app.agent.call_ids import CallIds
 from sessions_app.agent.providers.base import ToolSpec
-from sessions_app.agent.request_content import Cleaner
+from sessions_app.agent.request_content import BLOCKED_IMAGES, NO_IMAGES, Cleaner
 from sessions_app.core.messages import Json, text_block
 
 NO_RESULT = "No result provided: the run ended before this call had one."
@@ -28,7 +28,13 @@ class GuardedRequest:
 
 
 def make_valid(
-    messages: list[Json], *, provider: str, model: str, tools: Sequence[ToolSpec], images: bool
+    messages: list[Json],
+    *,
+    provider: str,
+    model: str,
+    tools: Sequence[ToolSpec],
+    images: bool,
+    images_blocked: bool = False,
 ) -> GuardedRequest:
     """The messages in a form every provider accepts. Never raises and never changes its arguments.
 
@@ -37,7 +43,8 @@ def make_valid(
     the first message and the last are not an answer. Without `tools`, calls are told as text. Applied to its
     own result it changes nothing.
     """
-    cleaner = Cleaner(provider=provider, model=model, images=images)
+    note = BLOCKED_IMAGES if images_blocked else None if images else NO_IMAGES
+    cleaner = Cleaner(provider=provider, model=model, instead_of_images=note)
     spoken = [
         message for message in map(cleaner.clean_message, _objects(messages, cleaner.repairs)) if message
     ]

@@ -10,16 +10,16 @@ from sessions_app.agent.tools.images import HEADER, UnusableImage, image_type, p
 from sessions_app.core.messages import Json, text_block
 
 
-def with_usable_images(content: Sequence[Json]) -> list[Json]:
+def with_usable_images(content: Sequence[Json], *, resize: bool = True) -> list[Json]:
     """The blocks with each image checked, and scaled down or converted where needed."""
-    return [_usable(block) if block.get("type") == "image" else block for block in content]
+    return [_usable(block, resize) if block.get("type") == "image" else block for block in content]
 
 
-def _usable(block: Json) -> Json:
+def _usable(block: Json, resize: bool) -> Json:
     try:
         data = base64.b64decode(str(block.get("data") or ""), validate=True)
         kind = image_type(data[:HEADER]) or str(block.get("mimeType") or "")
-        prepared = prepare_image(data, kind)
+        prepared = prepare_image(data, kind, resize=resize)
     except (binascii.Error, UnusableImage) as error:
         return text_block(f"(An image was left out: {error})")
     return {"type": "image", "data": prepared.data, "mimeType": prepared.mime_type}

@@ -83,6 +83,7 @@ class ToolBatch:
         stop: StopSignal,
         clock: Callable[[], int],
         sequential: bool = False,
+        resize_images: bool = True,
         permit: Permit = lambda position, tool: "",
     ) -> None:
         self._tools = {tool.name: tool for tool in tools}
@@ -91,6 +92,7 @@ class ToolBatch:
         self._stop = stop
         self._clock = clock
         self._permit = permit
+        self._resize_images = resize_images
         self._calls = [
             Call(
                 id=str(call.get("id", "")),
@@ -302,7 +304,8 @@ class ToolBatch:
         call.duration_ms = duration_ms
         if duration_ms is not None:
             result = self._patched(call, result)
-            result = replace(result, content=with_usable_images(result.content))
+            content = with_usable_images(result.content, resize=self._resize_images)
+            result = replace(result, content=content)
         call.result = result
         event = ToolEnded(call.id, call.name, call.result, call.duration_ms)
         self._hooks.tool_execution_end(event.to_wire())
@@ -320,6 +323,8 @@ class ToolBatch:
             "isError": result.is_error,
             "usage": result.usage,
         }
+        if result.structured is not None:
+            event["structuredContent"] = result.structured()
         try:
             event = self._hooks.tool_result(event)
             return replace(

@@ -28,9 +28,9 @@ Permit = Callable[[int, str], str | None]
 and this is what the model is told; None: a person has to be asked first."""
 
 
-def tools_of(preset: str) -> list[Tool]:
+def tools_of(preset: str, *, resize_images: bool = True) -> list[Tool]:
     """The tools of a preset, in the order of all; an unknown one has those that change nothing."""
-    return create_tools(PRESETS.get(preset, PRESETS[READ_ONLY]))
+    return create_tools(PRESETS.get(preset, PRESETS[READ_ONLY]), resize_images=resize_images)
 
 
 def asks_first(preset: str, tool: str) -> bool:

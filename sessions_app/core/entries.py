@@ -35,6 +35,10 @@ ROOT_NAME = "root"
 """What `fromId` of a branch summary says when there was no old leaf."""
 
 
+REPAIRED = "request_repaired"
+"""The custom type of a note that says what of the history had to be put in order for a request."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One entry. `record` is its whole JSON object as stored; nobody changes it. `seq` counts from 1.

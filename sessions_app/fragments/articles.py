@@ -12,7 +12,7 @@ from sessions_app import entry_log
 from sessions_app.agent.models_catalogue import spoken_name
 from sessions_app.agent.remedies import remedy_of
 from sessions_app.core.bare_words import bare_words
-from sessions_app.core.entries import Kind
+from sessions_app.core.entries import REPAIRED, Kind
 from sessions_app.core.messages import blocks_of, number_of, text_of
 from sessions_app.core.projection import EDITABLE_ROLES
 from sessions_app.fragments import wording
@@ -334,6 +334,12 @@ def _usage(entry: Entry, record: Json, around: Surroundings) -> Described:
 
 def _custom(entry: Entry, record: Json, around: Surroundings) -> Described:
     data = record.get("data")
+    if record.get("customType") == REPAIRED and isinstance(data, dict):
+        repairs = [f"· {visible(repair)}" for repair in _strings(data.get("repairs"))]
+        details = "\n".join([*repairs, "", "Only the request was changed; what is stored stays as it is."])
+        return _note(
+            "Put in order", "The history was put in order for the model", details=details, icon="check"
+        )
     told = _text(data.get("text")) if isinstance(data, dict) else ""
     kind = one_line(_text(record.get("customType")), 80)
     if told:

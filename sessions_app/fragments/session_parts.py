@@ -173,12 +173,13 @@ def render_run_notice(session: Session, *, user: AnyUser) -> str:
 def render_queue(session: Session, *, user: AnyUser) -> str:
     """The inside of `#queue`: what waits to be said to the agent."""
     waiting = list(session.queue.all())
-    order = {QueuedMessage.Mode.STEER: 0, QueuedMessage.Mode.FOLLOW_UP: 1}
-    waiting.sort(key=lambda item: order.get(QueuedMessage.Mode(item.mode), 2))
+    order = {QueuedMessage.Mode.STEER: 0, QueuedMessage.Mode.FOLLOW_UP: 1, QueuedMessage.Mode.NEXT_TURN: 2}
+    waiting.sort(key=lambda item: order[QueuedMessage.Mode(item.mode)])
     rows = [
         {
             "pk": item.pk,
             "steers": item.mode == QueuedMessage.Mode.STEER,
+            "is_held": item.mode == QueuedMessage.Mode.NEXT_TURN,
             "words": one_line(item.text, 300),
             "text": visible(item.text),
         }

@@ -131,11 +131,15 @@ class Run(models.Model):
 
 
 class QueuedMessage(models.Model):
-    """What a person said while a run was active. Its row goes in the transaction that stores its entry."""
+    """What a person said while a run was active. Its row goes in the transaction that stores its entry.
+
+    Of mode NEXT_TURN: it waits for the person's next words and is said with them (04 QU-06).
+    """
 
     class Mode(models.TextChoices):
         STEER = "steer"
         FOLLOW_UP = "follow_up"
+        NEXT_TURN = "next_turn"
 
     session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="queue")
     author = models.ForeignKey(

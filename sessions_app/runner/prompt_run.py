@@ -7,6 +7,7 @@ import logging
 import shutil
 import time
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,11 @@ from sessions_app.agent.loop import Limits, PassLeft, TurnSettings, run_agent
 from sessions_app.agent.models_catalogue import ModelInfo, describe_model
 from sessions_app.agent.providers.base import Provider, ProviderError
 from sessions_app.agent.sandboxes.local import LocalSandbox
+from sessions_app.agent.skills import find_skills, skills_section
 from sessions_app.agent.system_prompt import find_context_files, prompt_sections, render_sections
 from sessions_app.agent.tool_presets import tools_of
 from sessions_app.agent.tools.base import Tool
+from sessions_app.core.entries import REPAIRED, Kind
 from sessions_app.core.system_prompt_log import system_patch
 from sessions_app.models import CompactionAttempt, Entry, QueuedMessage, Run
 from sessions_app.runner.active_run import ActiveRun
@@ -41,7 +44,7 @@ from sessions_app.runner.compaction import Compactor
 from sessions_app.runner.extensions import hooks_of
 from sessions_app.runner.permissions import Permissions, leave_until_answered
 from sessions_app.runner.providers import CannotStart, close_provider, open_provider
-from sessions_app.runner.queued_words import next_words, queue_update, queued_user_message
+from sessions_app.runner.queued_words import next_words, queue_update, queued_user_message, waiting_words
 from sessions_app.runner.settling import announce_settled, settle
 from sessions_app.runner.summary_writer import retry_policy
 from sessions_app.runner.workplace import open_sandbox, session_variables, spill_dir_of
@@ -133,8 +136,7 @@ class PromptRun:
         if self.answers:
             return False
         request = json.loads(self.run.request or "{}")
-        queued = QueuedMessage.objects.filter(session_id=self.session.pk)
-        return bool(request.get("deliver")) and not queued.exists()
+        return bool(request.get("deliver")) and not waiting_words(self.session.pk).exists()
 
     def _make_aftermath(self, parts: Json) -> Aftermath:
         self._hooks: Hooks = parts["hooks"]
@@ -199,6 +201,7 @@ class PromptRun:
             open_answer=open_answer,
             goes_on=goes_on,
             sequential_tools=settings.TOOLS_ONE_BY_ONE,
+            resize_images=settings.IMAGES_RESIZE,
             options=request_options(),
             **self._loop_parts,
         )
@@ -267,7 +270,7 @@ class PromptRun:
                 self.active.error_kind = kind
                 self._send(event.to_wire())
             case RequestRepaired(repairs=repairs):
-                logger.info("request repaired: %s", "; ".join(repairs), extra={"run": self.run.pk})
+                self._note_repairs(repairs)
                 self._send(event.to_wire())
             case TurnEnded(drafts=drafts):
                 append_drafts(self.active, drafts)
@@ -277,6 +280,16 @@ class PromptRun:
                 self._send({"type": "turn_end"})
             case _:
                 self._send(event.to_wire())
+
+    def _note_repairs(self, repairs: Sequence[str]) -> None:
+        """What had to be put in order is noted in the tree, once; what is stored stays as it is (04 §4)."""
+        told: set[str] = set()
+        for entry in self.session.entries.filter(kind=Kind.CUSTOM):
+            if entry.record.get("customType") == REPAIRED:
+                told.update(map(_kind_of_repair, entry.record["data"]["repairs"]))
+        if news := [repair for repair in repairs if _kind_of_repair(repair) not in told]:
+            logger.info("request repaired: %s", "; ".join(news), extra={"run": self.run.pk})
+            self.active.store({"type": Kind.CUSTOM, "customType": REPAIRED, "data": {"repairs": news}})
 
     def _send(self, wire: Json) -> None:
         self.active.partial.take(wire)
@@ -355,13 +368,16 @@ class PromptRun:
         provider = self._open(model)
         sandbox = open_sandbox(self.run, self.session, session_env=lambda: session_variables(self.session))
         self._context_files = find_context_files(settings.AGENT_DIR, sandbox.cwd)
+        self._skills = skills_section(find_skills(settings.AGENT_DIR / "skills"))
+        hooks = hooks_of(self.session)
+        hooks.report_to(lambda failure: self._send(failure.to_wire()))
         return {
             "provider": provider,
             "model": model,
             "tools": self._use_tools(),
             "system": lambda: render_sections(self._sections),
             "sandbox": sandbox,
-            "hooks": hooks_of(self.session),
+            "hooks": hooks,
         }
 
     def _open(self, model: ModelInfo) -> Provider:
@@ -372,9 +388,12 @@ class PromptRun:
 
     def _use_tools(self) -> list[Tool]:
         """Those of the session's preset, and what the system prompt says of them."""
-        tools = tools_of(self.session.tool_preset)
+        tools = tools_of(self.session.tool_preset, resize_images=settings.IMAGES_RESIZE)
         self._sections = prompt_sections(
-            tools=tools, cwd=Path(self.session.workspace.path), context_files=self._context_files
+            tools=tools,
+            cwd=Path(self.session.workspace.path),
+            context_files=self._context_files,
+            skills=self._skills,
         )
         self._tools = [
             {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
@@ -384,8 +403,15 @@ class PromptRun:
 
 
 def request_options() -> Json:
-    """What every request of an answer says beside its content: how long its prompt may stay in the cache (04 §9)."""
-    return {"cacheRetention": settings.CACHE_RETENTION}
+    """What every request of an answer says beside its content: how long its prompt may stay in the cache (04 §9),
+    and whether images are sent (04 §6).
+    """
+    return {"cacheRetention": settings.CACHE_RETENTION, "blockImages": settings.IMAGES_BLOCK}
+
+
+def _kind_of_repair(repair: str) -> str:
+    """Without how often it was needed, which grows."""
+    return repair.partition(" (")[0]
 
 
 def _milliseconds() -> int:

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from typing import Any
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from sessions_app import live
 from sessions_app.core.messages import user_message
@@ -21,6 +22,12 @@ def next_words(session_pk: int, mode: str, taken: Collection[int]) -> list[Queue
     waiting = QueuedMessage.objects.filter(session_id=session_pk, mode=mode).exclude(pk__in=taken)
     how = settings.STEERING_MODE if mode == QueuedMessage.Mode.STEER else settings.FOLLOW_UP_MODE
     return list(waiting if how == "all" else waiting[:1])
+
+
+def waiting_words(session_pk: int) -> QuerySet[QueuedMessage]:
+    """What a run has to say before it may end; words for the next turn are not among it (04 QU-06)."""
+    queued = QueuedMessage.objects.filter(session_id=session_pk)
+    return queued.exclude(mode=QueuedMessage.Mode.NEXT_TURN)
 
 
 def queued_user_message(queued: QueuedMessage) -> Json:

@@ -14,9 +14,10 @@ from django.utils import timezone
 from sessions_app import blobs, entry_log, live
 from sessions_app.core.json_text import print_json
 from sessions_app.core.messages import call_id_of, tool_calls_of
-from sessions_app.models import Blob, CompactionAttempt, Entry, QueuedMessage, Run, Session
+from sessions_app.models import Blob, CompactionAttempt, Entry, Run, Session
 from sessions_app.runner import review_records
 from sessions_app.runner.active_run import ActiveRun, LeaseLost
+from sessions_app.runner.queued_words import waiting_words
 from sessions_app.runner.starting import begin_what_waits
 from sessions_app.transactions import write_transaction
 
@@ -34,11 +35,7 @@ def settle(active: ActiveRun) -> bool:
         session = entry_log.lock_session(active.session_pk)
         active.assert_owned()
         goes_on = active.run.kind == Run.Kind.PROMPT and active.outcome == Run.Status.COMPLETED
-        if (
-            goes_on
-            and not _must_make_room(session)
-            and QueuedMessage.objects.filter(session=session).exists()
-        ):
+        if goes_on and not _must_make_room(session) and waiting_words(session.pk).exists():
             return False
         if active.run.kind != Run.Kind.COMMAND:
             close_open_calls(session, active.run, reason=STOPPED_CALL)

@@ -12,7 +12,8 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from sessions_app import live
-from sessions_app.models import QueuedMessage, Run, Session
+from sessions_app.models import Run, Session
+from sessions_app.runner.queued_words import waiting_words
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +77,7 @@ def begin_what_waits(ended: Run, session: Session) -> None:
         return
     if ended.kind == Run.Kind.PROMPT:
         return
-    queued = QueuedMessage.objects.filter(session=session).select_related("author").first()
+    queued = waiting_words(session.pk).select_related("author").first()
     if queued is not None:
         start_run(session, queued.author, request={"deliver": True})
 

@@ -45,6 +45,7 @@ def open_sandbox(
             command_prefix=settings.TOOL_COMMAND_PREFIX,
             max_timeout=settings.TOOL_MAX_SECONDS,
             spill_dir=spill_dir,
+            readable=[settings.AGENT_DIR / "skills"],
             # One that has waited for a person may have left processes in the background.
             begins_run=not run.questions.exists(),
         )

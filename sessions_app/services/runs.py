@@ -19,10 +19,10 @@ from sessions_app.models import Entry, QueuedMessage, Run, Session
 from sessions_app.runner.execution_policy import local_execution_problem
 from sessions_app.runner.extensions import hooks_of
 from sessions_app.runner.permissions import hand_on
-from sessions_app.runner.queued_words import tell_queue
+from sessions_app.runner.queued_words import queued_user_message, tell_queue, waiting_words
 from sessions_app.runner.settling import end_run
 from sessions_app.runner.starting import start_run
-from sessions_app.services import commands
+from sessions_app.services import commands, kept_prompts
 from sessions_app.services.errors import BadInput, Conflict, NotAllowed, Unavailable
 from sessions_app.transactions import write_transaction
 
@@ -70,27 +70,48 @@ def submit_prompt(
     """
     if problem := local_execution_problem():
         raise NotAllowed(problem)
-    heard = hooks_of(session).input({"text": text, "images": list(images), "streamingBehavior": mode})
+    hooks = hooks_of(session)
+    if (command := kept_prompts.named(text)) and hooks.has_command(command[0]):
+        # At once, also while an agent works; no hook hears of it (04 §1).
+        hooks.run_command(*command)
+        return Submission(None, None, None)
+    heard = hooks.input({"text": text, "images": list(images), "streamingBehavior": mode})
     if heard["action"] == "handled":
         return Submission(None, None, None)
     images = heard["images"]
-    words = checked_words(heard["text"], images)
+    words = checked_words(kept_prompts.expanded(heard["text"]), images)
     message, uses = _message(words, images)
     with write_transaction():
         locked = entry_log.lock_session(session.pk)
         if (earlier := commands.earlier_result(author, key)) is not None:
             return _repeated(earlier)
-        if Run.objects.active().filter(session=locked).exists():
+        if mode == QueuedMessage.Mode.NEXT_TURN or Run.objects.active().filter(session=locked).exists():
             queued = _queue(locked, author, words, images, mode)
             commands.remember(author, key, f"queued:{queued.pk}")
             return Submission(None, None, queued)
         known = locked.leaf
         entry = entry_log.append_locked(locked, {"type": "message", "message": message}, author=author)
         blobs.record_uses(entry, uses)
+        _say_what_waited(locked)
         _record_choice(locked, known, author)
         run = start_run(locked, author)
         commands.remember(author, key, f"run:{run.pk}:{entry.pk}")
     return Submission(run, entry, None)
+
+
+def _say_what_waited(session: Session) -> None:
+    """Words for the next turn stand behind the person's own (04 §1, QU-06)."""
+    waited = list(session.queue.filter(mode=QueuedMessage.Mode.NEXT_TURN).select_related("author"))
+    for queued in waited:
+        message, uses = blobs.externalise(queued_user_message(queued))
+        entry = entry_log.append_locked(
+            session, {"type": "message", "message": message}, author=queued.author
+        )
+        blobs.record_uses(entry, uses)
+        queued.delete()
+    if waited:
+        session_pk = session.pk
+        transaction.on_commit(lambda: tell_queue(session_pk))
 
 
 def _record_choice(session: Session, leaf: Entry | None, author: Any) -> None:
@@ -226,8 +247,13 @@ def _cut_short(session: Session) -> bool:
 
 
 def edit_queued(*, session: Session, author: Any, queued_id: int, text: str) -> QueuedMessage:
-    """Change queued words. Raises Conflict when they were delivered meanwhile."""
-    words = checked_words(text)
+    """Change queued words, which may name a skill or a template. Raises BadInput for a command of an extension, which
+    cannot be queued (04 QU-04), Conflict when they were delivered meanwhile.
+    """
+    command = kept_prompts.named(text)
+    if command and hooks_of(session).has_command(command[0]):
+        raise BadInput(f"/{command[0]} is a command: it cannot wait.", "Send it by itself; it runs at once.")
+    words = checked_words(kept_prompts.expanded(text))
     if not QueuedMessage.objects.filter(pk=queued_id, session=session).update(text=words):
         raise _delivered()
     tell_queue(session.pk)
@@ -238,6 +264,14 @@ def remove_queued(*, session: Session, author: Any, queued_id: int) -> None:
     """Take queued words back. Raises Conflict when they were delivered meanwhile."""
     deleted, _ = QueuedMessage.objects.filter(pk=queued_id, session=session).delete()
     if not deleted:
+        raise _delivered()
+    tell_queue(session.pk)
+
+
+def hold_queued(*, session: Session, author: Any, queued_id: int) -> None:
+    """Keep queued words back until the person's next message (04 QU-06). Raises Conflict when they were delivered."""
+    held = QueuedMessage.objects.filter(pk=queued_id, session=session)
+    if not held.update(mode=QueuedMessage.Mode.NEXT_TURN):
         raise _delivered()
     tell_queue(session.pk)
 
@@ -310,8 +344,6 @@ def _repeated(result: str) -> Submission:
 def _take_queue(session: Session) -> str:
     """Steering first, then follow-ups, joined by blank lines."""
     order = {QueuedMessage.Mode.STEER: 0, QueuedMessage.Mode.FOLLOW_UP: 1}
-    waiting = sorted(
-        QueuedMessage.objects.filter(session=session), key=lambda item: order[QueuedMessage.Mode(item.mode)]
-    )
+    waiting = sorted(waiting_words(session.pk), key=lambda item: order[QueuedMessage.Mode(item.mode)])
     QueuedMessage.objects.filter(pk__in=[item.pk for item in waiting]).delete()
     return "\n\n".join(item.text for item in waiting)

@@ -156,8 +156,8 @@ class RunView:
             case "compaction_paused":
                 self._note("compaction-paused", str(event.get("message", "")))
             case "request_repaired":
-                repairs = "; ".join(str(repair) for repair in event.get("repairs") or ())
-                self._note("request-repaired", f"The history was put in order before it was sent: {repairs}")
+                # Its row is an entry.
+                self.says.append("The history was put in order for the model")
 
     def _message_started(self, event: Json) -> None:
         message = event["message"]

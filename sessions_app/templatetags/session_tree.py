@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 from sessions_app.agent.models_catalogue import spoken_name
 from sessions_app.fragments import wording
 from sessions_app.review_figures import waiting_for
+from sessions_app.services import kept_prompts
 
 register = template.Library()
 
@@ -19,6 +20,16 @@ register.simple_tag(spoken_name)
 
 
 register.simple_tag(waiting_for, name="waiting_reviews")
+
+
+@register.simple_tag
+def named_prompts() -> list[dict[str, str]]:
+    """What can be said by name, for the composer: the operator's prompt templates and skills."""
+    rows = [{"name": it.name, "help": it.description, "hint": it.hint} for it in kept_prompts.templates()]
+    skills = [
+        {"name": f"skill:{it.name}", "help": it.description, "hint": ""} for it in kept_prompts.skills()
+    ]
+    return rows + skills
 
 
 @register.filter

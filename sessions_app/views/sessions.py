@@ -221,7 +221,7 @@ def rename_session(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 @require_POST
 @tells_errors
 def edit_queued(request: HttpRequest, key: uuid.UUID, id: int) -> HttpResponse:  # noqa: A002 - named by the address
-    """Change, remove or move a waiting message."""
+    """Change, remove, hold back or move a waiting message."""
     found = editable_session(request, key)
     form = QueuedForm(request.POST)
     if not form.is_valid():
@@ -230,6 +230,8 @@ def edit_queued(request: HttpRequest, key: uuid.UUID, id: int) -> HttpResponse: 
     who: dict[str, Any] = {"session": found, "author": request.user, "queued_id": id}
     if action == "remove":
         runs.remove_queued(**who)
+    elif action == "hold":
+        runs.hold_queued(**who)
     elif action in {"up", "down"}:
         runs.reorder_queued(**who, up=action == "up")
     else:

@@ -2,6 +2,7 @@
 //
 //   data-goes     an address to go to               data-clicks   a selector of what is pressed
 //   data-loads    an address of a dialog            data-shows    the id of a dialog on the page
+//   data-said     words that the server knows: they are written, and sent as a message
 //   data-command  those below that need more than that
 
 const acts = {
@@ -32,6 +33,7 @@ export function nearest(name) {
 export async function run(option, words = "") {
   const { command, goes, clicks, loads, shows } = option.dataset;
   if (acts[command]) return acts[command](words);
+  if ("said" in option.dataset) return write(`/${command} `);
   if (goes) location.assign(goes);
   if (clicks) document.querySelector(clicks)?.click();
   if (shows) document.getElementById(shows).showModal();
@@ -65,6 +67,14 @@ function choose(name, words) {
   if (!option) return `Nothing to choose is called ${words}.`;
   picker.value = option.value;
   picker.dispatchEvent(new Event("change", { bubbles: true }));
+  return "";
+}
+
+function write(words) {
+  const field = document.querySelector("#message, #text");
+  field.focus();
+  field.setRangeText(words, 0, field.value.length, "end");
+  field.dispatchEvent(new Event("input", { bubbles: true }));
   return "";
 }
 

@@ -88,7 +88,7 @@ class PromptComposer extends HTMLElement {
     const size = new Blob([text]).size;
     const command = this.#images.count || text === this.#refused ? null : text.trim().match(COMMAND);
     this.#refused = "";
-    if (command) this.#commandWritten(text, command[1], command[2]?.trim() ?? "");
+    if (command && !("said" in (find(command[1])?.dataset ?? {}))) this.#commandWritten(text, command[1], command[2]?.trim() ?? "");
     else if (!text.trim() && !this.#images.count) this.#tell("Write what should be done.");
     else if (size > Number(this.dataset.largest)) this.#tell(`This message has ${megabytes(size)}; at most ${megabytes(this.dataset.largest)} can be sent. Put it into a file.`);
     // One message at a time: these words go once those on their way have arrived.

@@ -17,9 +17,9 @@ TOOLS = (ToolSpec("read", "Read", {"type": "object"}),)
 
 
 def guard(
-    *messages: Any, provider: str = "anthropic", model: str = "m", images: bool = True
+    *messages: Any, provider: str = "anthropic", model: str = "m", images: bool = True, **more: Any
 ) -> GuardedRequest:
-    return make_valid(list(messages), provider=provider, model=model, tools=TOOLS, images=images)
+    return make_valid(list(messages), provider=provider, model=model, tools=TOOLS, images=images, **more)
 
 
 def user(text: Any = "Hi") -> Json:
@@ -224,6 +224,14 @@ def test_models_without_images_get_one_note_for_images_in_a_row():
     picture = image_block(png())
     request = guard(user([picture, picture, {"type": "text", "text": "x"}, picture]), images=False)
     assert shape(request) == [f"u:{content.NO_IMAGES}+x+{content.NO_IMAGES}"]
+    assert request.repairs == []
+
+
+def test_where_no_images_are_sent_a_note_says_so():
+    """04 §6.9: whatever the model could see."""
+    picture = image_block(png())
+    request = guard(user([picture, picture]), images_blocked=True)
+    assert shape(request) == [f"u:{content.BLOCKED_IMAGES}"]
     assert request.repairs == []
 
 

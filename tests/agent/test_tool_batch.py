@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -204,6 +205,18 @@ def test_a_result_hook_patches_and_new_content_drops_the_details():
     conversation.run("Go")
     assert result_texts(conversation) == ["redacted"]
     assert "details" not in results(conversation)[0]
+
+
+def test_result_hooks_see_what_there_is_for_scripts_and_new_content_drops_it():
+    """04 TX-06, 05 §1.6."""
+    seen: list[object] = []
+    hooks = Hooks()
+    hooks.add("tool_result", lambda event: seen.append(event["structuredContent"]))
+    hooks.add("tool_result", lambda event: {"content": [{"type": "text", "text": "other"}]})
+    hooks.add("tool_result", lambda event: seen.append("structuredContent" in event))
+    tool = FunctionTool("echo", lambda *_: replace(text_result("x"), structured=lambda: {"output": "x"}))
+    converse(call("echo", "a"), tools=[tool], hooks=hooks).run("Go")
+    assert seen == [{"output": "x"}, False]
 
 
 def test_a_batch_ends_the_pass_only_if_all_its_results_ask_for_it():

@@ -35,7 +35,8 @@ class LocalSandbox:
     `run_marker` is the run's id, `env_allow` names the server's variables a command may see, `session_env` gives
     the variables that describe the session at the moment a command starts. `max_timeout` (seconds),
     `output_limit` (bytes a command may print) and `memory_limit` (bytes of data for each process) are the
-    operator's ceilings. Long outputs are written to `spill_dir`, which can be read by tools but not changed.
+    operator's ceilings. Long outputs are written to `spill_dir`, which can be read by tools but not changed, as can
+    what lies in `readable`.
     `begins_run`: no other sandbox has run a command of this run before.
     """
 
@@ -53,12 +54,14 @@ class LocalSandbox:
         output_limit: int | None = MOST_OUTPUT,
         memory_limit: int | None = None,
         spill_dir: Path | None = None,
+        readable: Sequence[Path] = (),
         begins_run: bool = False,
     ) -> None:
         hide_from_commands()
         self.cwd = Path(os.path.realpath(cwd))
         self._spill_dir = spill_dir
-        self._files = RootedFiles([self.cwd, *roots], [spill_dir] if spill_dir else [])
+        self._readable = list(readable)
+        self._files = RootedFiles([self.cwd, *roots], [*self._readable, *([spill_dir] if spill_dir else [])])
         self._marker = run_marker
         self._env_allow = tuple(env_allow)
         self._session_env = session_env or dict
@@ -152,7 +155,7 @@ class LocalSandbox:
     def new_output_file(self) -> tuple[BinaryIO, Path]:
         if self._spill_dir is None:
             self._spill_dir = Path(os.path.realpath(tempfile.mkdtemp(prefix="agentweb-output-")))
-            self._files = RootedFiles(self._files.roots, [self._spill_dir])
+            self._files = RootedFiles(self._files.roots, [*self._readable, self._spill_dir])
         path = self._spill_dir / f"output-{secrets.token_hex(12)}.log"
         try:
             self._spill_dir.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -21,11 +21,14 @@ _TOOLS = {
 DEFAULT_TOOLS = tuple(_TOOLS)
 
 
-def create_tools(names: tuple[str, ...] = DEFAULT_TOOLS) -> list[Tool]:
+def create_tools(names: tuple[str, ...] = DEFAULT_TOOLS, *, resize_images: bool = True) -> list[Tool]:
     """The tools of these names, in their order. An unknown name raises KeyError."""
-    return [_create(name, _TOOLS[name]) for name in names]
+    return [
+        _create(name, _TOOLS[name], **({"resize_images": resize_images} if name == "read" else {}))
+        for name in names
+    ]
 
 
-def _create(module: str, kind: str) -> Tool:
-    made: Tool = getattr(import_module(f"{__name__}.{module}"), kind)()
+def _create(module: str, kind: str, **settings: bool) -> Tool:
+    made: Tool = getattr(import_module(f"{__name__}.{module}"), kind)(**settings)
     return made

@@ -25,7 +25,8 @@ class ToolResult:
     """What the model gets back: text and image blocks, and details for the browser (diff, exit code …).
 
     `terminate` asks for the pass to end after this batch; it counts only when every result asks (04 TX-07).
-    `usage` is what the tool itself spent on a model, in the stored form of spec 01.
+    `usage` is what the tool itself spent on a model, in the stored form of spec 01. `structured` makes the result for
+    scripts, which neither the model nor the history gets (05 §1).
     """
 
     content: list[Json]
@@ -33,6 +34,7 @@ class ToolResult:
     is_error: bool = False
     terminate: bool = False
     usage: Json | None = None
+    structured: Callable[[], Json] | None = None
 
 
 UpdateSink = Callable[[ToolResult], None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from typing import Any
 
 from sessions_app.agent.sandboxes.base import ExecResult, Sandbox
@@ -56,7 +57,19 @@ class BashTool:
         if ended.stopped:
             raise ToolError(text, details=details)
         is_error = ended.exit_code != 0 or ended.timed_out or ended.output_exceeded
-        return text_result(text, details, is_error=is_error)
+        return replace(
+            text_result(text, details, is_error=is_error), structured=lambda: _structured(output, ended)
+        )
+
+
+def _structured(output: CommandOutput, ended: ExecResult) -> Json:
+    text, left_out = output.for_scripts()
+    return {
+        "output": text,
+        "exitCode": ended.exit_code,
+        "leftOutBytes": left_out,
+        "timedOut": ended.timed_out,
+    }
 
 
 def _checked(timeout: Any) -> float | None:

@@ -13,6 +13,7 @@ from sessions_app.agent.tools.clean_text import clean_output
 from sessions_app.agent.tools.truncation import MAX_BYTES, Truncation, byte_size, truncate_tail
 
 KEPT = 1 << 20  # bytes of raw output in memory; whatever fits is cleaned and counted as a whole
+HALF = KEPT // 2  # of the output for scripts, which has its beginning and its end
 _LOOKED_AT = 4 * MAX_BYTES  # bytes that are cleaned for a partial result
 
 
@@ -36,6 +37,7 @@ class CommandOutput:
         self._sandbox = sandbox
         self._lock = threading.Lock()
         self._chunks: deque[bytes] = deque()
+        self._head = bytearray()
         self._kept = 0
         self._bytes = 0
         self._newlines = 0
@@ -46,6 +48,8 @@ class CommandOutput:
     def add(self, data: bytes) -> None:
         with self._lock:
             self._chunks.append(data)
+            if len(self._head) < HALF:
+                self._head += data[: HALF - len(self._head)]
             self._kept += len(data)
             self._bytes += len(data)
             self._newlines += data.count(b"\n")
@@ -83,6 +87,16 @@ class CommandOutput:
             if self._file is not None:
                 self._file.close()
             return Output(cut, self._path if cut.truncated and not self._problem else None, self._problem)
+
+    def for_scripts(self) -> tuple[str, int]:
+        """Up to 1 MiB as text, of more the first and the last half of that, and how many bytes are left out (05 §1)."""
+        with self._lock:
+            kept, left_out = b"".join(self._chunks), self._bytes - KEPT
+            head = bytes(self._head)
+        if left_out <= 0:
+            return clean_output(kept), 0
+        cut = f"\n[{left_out} bytes are left out]\n"
+        return clean_output(head) + cut + clean_output(kept[-HALF:]), left_out
 
     def _of_everything(self, cut: Truncation, *, ends_with_newline: bool) -> Truncation:
         """The counts of the whole raw output, of which only the end was looked at."""

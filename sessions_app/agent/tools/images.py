@@ -46,27 +46,28 @@ def image_type(header: bytes) -> str | None:
     return None
 
 
-def prepare_image(content: bytes, mime_type: str) -> PreparedImage:
-    """Scaled down or converted where needed; raises UnusableImage."""
+def prepare_image(content: bytes, mime_type: str, *, resize: bool = True) -> PreparedImage:
+    """Scaled down or converted where needed; raises UnusableImage. Without `resize` no image gets smaller."""
     try:
         with Image.open(io.BytesIO(content)) as image:
             if image.width * image.height > _MOST_PIXELS:
                 raise UnusableImage(f"it has too many pixels ({image.width}×{image.height})")
-            fits = max(image.size) <= LARGEST_SIDE and _base64_size(len(content)) <= LARGEST_BASE64
+            small = max(image.size) <= LARGEST_SIDE and _base64_size(len(content)) <= LARGEST_BASE64
             image.load()
-            if fits and mime_type in _KEPT_TYPES:
+            if (small or not resize) and mime_type in _KEPT_TYPES:
                 return PreparedImage(_encoded(content), mime_type, f"{image.width}×{image.height}")
-            return _converted(ImageOps.exif_transpose(image), mime_type)
+            upright = ImageOps.exif_transpose(image)
+            return _converted(upright, mime_type, LARGEST_SIDE if resize else max(upright.size))
     except (OSError, UnidentifiedImageError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise UnusableImage("it is damaged or of an unknown kind") from error
 
 
-def _converted(image: Image.Image, mime_type: str) -> PreparedImage:
+def _converted(image: Image.Image, mime_type: str, longest: int) -> PreparedImage:
     """PNG where it fits, JPEG where only that does, smaller until one does."""
     width, height = image.size
     if image.mode not in ("1", "L", "RGB", "RGBA"):
         image = image.convert("RGBA" if "A" in image.mode or "transparency" in image.info else "RGB")
-    side = min(LARGEST_SIDE, max(width, height))
+    side = min(longest, max(width, height))
     while side >= 1:
         scaled = image.copy()
         scaled.thumbnail((side, side), Image.Resampling.LANCZOS)

@@ -44,6 +44,9 @@ class ReadTool:
     }
     sequential = False
 
+    def __init__(self, *, resize_images: bool = True) -> None:
+        self._resize_images = resize_images
+
     def run(self, arguments: Json, sandbox: Sandbox, stop: StopSignal, on_update: UpdateSink) -> ToolResult:
         named: str = arguments["path"]
         path = _existing(sandbox, named)
@@ -54,7 +57,7 @@ class ReadTool:
                 kind = image_type(file.read(HEADER))
                 file.seek(0)
                 if kind is not None:
-                    return _image(file, kind)
+                    return _image(file, kind, self._resize_images)
                 return _text(_Lines(offset, limit).read_all(_chunks(file, stop)), named)
             except OSError as error:
                 raise file_errors.in_words(error, named) from error
@@ -179,12 +182,12 @@ def _details(lines: _Lines, cut: Truncation) -> Json:
     return cut.to_details() | {"totalLines": lines.wanted, "totalBytes": lines.wanted_bytes}
 
 
-def _image(file: BinaryIO, kind: str) -> ToolResult:
+def _image(file: BinaryIO, kind: str, resize: bool) -> ToolResult:
     content = file.read(LARGEST_FILE + 1)
     try:
         if len(content) > LARGEST_FILE:
             raise UnusableImage(f"it has more than {format_size(LARGEST_FILE)}")
-        image = prepare_image(content, kind)
+        image = prepare_image(content, kind, resize=resize)
     except UnusableImage as reason:
         return text_result(f"[Image, {kind}. It cannot be shown: {reason}.]")
     return ToolResult(

@@ -188,3 +188,18 @@ def test_memory_for_output_is_bounded(workspace: Workspace) -> None:
         output.add(b"x" * 65536)
         assert output._kept < command_output.KEPT + 2 * 65536
     assert output.finish().truncation.total_bytes == 200 * 65536
+
+
+def test_scripts_get_the_first_and_the_last_half_of_a_megabyte(workspace: Workspace) -> None:
+    """05 §1.6: not stored and not sent, only for whoever asks."""
+    result = workspace.call("bash", command="echo begun; seq 400000; echo ended; exit 3")
+    assert result.structured is not None
+    structured = result.structured()
+    text = structured.pop("output")
+    assert structured == {"exitCode": 3, "leftOutBytes": 2688895 + 12 - (1 << 20), "timedOut": False}
+    assert text.startswith("begun\n1\n2\n")
+    assert text.endswith("400000\nended\n")
+    assert len(text) < (1 << 20) + 100
+    short = workspace.call("bash", command="echo hello").structured
+    assert short is not None
+    assert short()["output"] == "hello\n"

@@ -14,6 +14,7 @@ from PIL import Image
 from sessions_app.agent.sandboxes.base import SandboxError
 from sessions_app.agent.stop import StopSignal
 from sessions_app.agent.tools.base import ToolError
+from sessions_app.agent.tools.read import ReadTool
 from tests.agent.sandboxes.workspace import Workspace, text_of
 
 
@@ -178,6 +179,21 @@ def test_a_large_image_is_scaled_down(workspace: Workspace) -> None:
     text, image = workspace.call("read", path="a.png").content
     assert "2000×298, scaled down from 2162×322: multiply positions by 1.08" in text["text"]
     assert Image.open(io.BytesIO(base64.b64decode(image["data"]))).size == (2000, 298)
+
+
+def test_where_images_are_not_resized_they_stay_as_they_are(workspace: Workspace) -> None:
+    """04 §6.9: what no model takes is converted all the same."""
+    content = picture((2162, 322), "PNG")
+    workspace.file("a.png", content)
+    workspace.file("b.bmp", picture((2162, 322), "BMP"))
+    tool = ReadTool(resize_images=False)
+
+    def shown(name: str) -> bytes:
+        result = tool.run({"path": name}, workspace.sandbox(), StopSignal(), lambda partial: None)
+        return base64.b64decode(result.content[1]["data"])
+
+    assert shown("a.png") == content
+    assert Image.open(io.BytesIO(shown("b.bmp"))).size == (2162, 322)
 
 
 def test_a_heavy_image_becomes_one_that_fits(workspace: Workspace) -> None:
