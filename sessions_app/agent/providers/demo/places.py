@@ -77,9 +77,7 @@ _MONTHS = (
 _SETTINGS = frozenset({"config", "configuration", "setting"})
 #: Other words for a name that says nothing to people.
 _CALLED = {"index": ("start", "home", "main"), "todo": ("task",), "faq": ("question",)}
-_MANIFESTS = re.compile(
-    r"(?:^|/)(?:pyproject\.toml|package(?:-lock)?\.json|tsconfig\.json|setup\.cfg)$"
-)
+_MANIFESTS = re.compile(r"(?:^|/)(?:pyproject\.toml|package(?:-lock)?\.json|tsconfig\.json|setup\.cfg)$")
 
 
 @dataclass(frozen=True, slots=True)

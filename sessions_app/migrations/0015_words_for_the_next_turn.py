@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('sessions_app', '0012_review_policies'),
+        ('sessions_app', '0014_compactions_that_wait'),
     ]
 
     operations = [
