@@ -99,6 +99,12 @@ class Ask:
         source = self.text if part is None else part
         return _MARK.sub(lambda m: self.values[int(m.group(2))], source)
 
+    def quoted(self) -> str:
+        """The text as it may be said again: what was quoted stands in quotes."""
+        return _MARK.sub(
+            lambda m: f"“{self.values[int(m[2])]}”" if m[1] == "q" else self.values[int(m[2])], self.text
+        )
+
     def of_kind(self, kind: str) -> list[str]:
         """The values of one kind (`p`, `q` or `c`) in order."""
         return [self.values[int(number)] for found, number in _MARK.findall(self.text) if found == kind]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Generator
 from typing import TypeVar, cast
 
+from sessions_app.agent.providers.demo.changes.ground import NotMine
 from sessions_app.agent.providers.demo.conversation import STATEMENT, Now
 from sessions_app.agent.providers.demo.desk import Desk
 from sessions_app.agent.providers.demo.jobs.creating import create_file
@@ -23,7 +24,9 @@ from sessions_app.agent.providers.demo.understanding import (
     TAKES_SEVERAL,
     Task,
     Understood,
+    change_wished,
     looked_up,
+    plainly,
     understand,
     understand_ask,
     unexplained,
@@ -59,9 +62,18 @@ def carried_out(now: Now, desk: Desk) -> Script:
     steps = [(task, one.style) for one in understood for task in one.tasks]
     said: list[str] = []
     undone: list[str] = []
-    for number, (task, style) in enumerate(steps):
+    number = -1
+    while (number := number + 1) < len(steps):
+        task, style = steps[number]
         desk.style, desk.styled = style, False
-        answer, done = yield from one_step(task, desk)
+        try:
+            answer, done = yield from one_step(task, desk)
+        except NotMine:
+            # Only the rules know it; the whole request when this was the first of its steps.
+            plain = plainly(task, desk)
+            steps[number : number + (task.whole or ("", 1))[1]] = [(t, plain.style) for t in plain.tasks]
+            number -= 1
+            continue
         answer = shortened(answer, style) if style and done and not desk.styled else answer
         answer = answer or refusal(desk, task.ask.plain())
         desk.answers.append(answer)
@@ -147,6 +159,8 @@ def one_step(task: Task, desk: Desk) -> Generator[Step, list[Outcome], tuple[str
         ask = desk.resolved(task.ask)
     except CannotDo as end:
         return str(end), False
+    if task.rule.job is change_wished:
+        return (yield from _wish(task, ask, desk))
     spoken = task.spoken or ask
     if task.rule.job in OPEN or task.spoken is not None or _rows_into_a_file(task, ask):
         answer, problem = yield from _tried(desk, spoken)
@@ -170,6 +184,16 @@ def one_step(task: Task, desk: Desk) -> Generator[Step, list[Outcome], tuple[str
         if answer is not None:
             return answer, True
     return problem, False
+
+
+def _wish(task: Task, ask: Ask, desk: Desk) -> Generator[Step, list[Outcome], tuple[str, bool]]:
+    """A change that the folder explains. Raises NotMine when it does not."""
+    try:
+        return (yield from _watched(task.rule.job(desk, ask, task.match), desk)), True
+    except CannotDo as end:
+        return str(end), False
+    except ToolFailed as error:
+        return failed(error), False
 
 
 def _rows_into_a_file(task: Task, ask: Ask) -> bool:

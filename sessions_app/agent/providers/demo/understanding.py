@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache
 
+from sessions_app.agent.providers.demo.changes import carry
 from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
 from sessions_app.agent.providers.demo.following import resumed
 from sessions_app.agent.providers.demo.jobs import (
@@ -165,6 +166,7 @@ class Task:
     rule: Rule
     match: re.Match[str]
     spoken: Ask | None = None  # as it was typed, when a word beside the verb was taken for a slip
+    whole: tuple[str, int] | None = None  # of a wish: the words it stands for, and how many steps they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +198,9 @@ def understand(text: str, desk: Desk) -> Understood:
         resolved = _understood(other, desk)
         if resolved.known:
             return resolved
+    wanted = wished(text)
+    if wanted:
+        return Understood(wanted)
     plain, style = styled(text)
     understood = _understood(plain, desk)
     if (
@@ -205,6 +210,26 @@ def understand(text: str, desk: Desk) -> Understood:
     ):
         return _understood(text, desk)
     return replace(understood, style=style)
+
+
+def wished(text: str) -> tuple[Task, ...]:
+    """The steps of a request that only wants changes; empty for any other."""
+    asks = text.rstrip().endswith("?") and not re.match(r"(?:can|could|would|will) (?:you|we)\b", text, re.I)
+    if asks or is_foreign(text) or len(text) > _LONGEST:
+        return ()
+    whole = mask(text)
+    if whole.blocks:
+        return ()
+    steps = carry.steps(whole.with_text(polite(whole.text))) or []
+    return tuple(
+        replace(_whole(step, _WISHED), whole=(step.quoted(), 1) if number else (text, len(steps)))
+        for number, step in enumerate(steps)
+    )
+
+
+def plainly(task: Task, desk: Desk) -> Understood:
+    """What the rules make of a wish that the folder does not explain."""
+    return _understood(task.whole[0] if task.whole else task.ask.quoted(), desk)
 
 
 def _understood(text: str, desk: Desk) -> Understood:
@@ -258,10 +283,14 @@ def _understood(text: str, desk: Desk) -> Understood:
 
 
 def _unknown(ask: Ask) -> Task:
-    match = _UNKNOWN.pattern.match(ask.text)
+    return _whole(ask, _UNKNOWN)
+
+
+def _whole(ask: Ask, any_text: Rule) -> Task:
+    match = any_text.pattern.match(ask.text)
     if match is None:
         raise AssertionError("every text matches")
-    return Task(ask, _UNKNOWN, match)
+    return Task(ask, any_text, match)
 
 
 def understand_ask(ask: Ask) -> tuple[Task, ...]:
@@ -469,7 +498,13 @@ def not_recognised(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
     raise CannotDo(talking.refusal(desk, ask.plain()))
 
 
+def change_wished(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
+    """A change that the folder explains in every word. Raises NotMine, CannotDo."""
+    return (yield from carry.change(desk, ask))
+
+
 _UNKNOWN = rule(r".*", not_recognised)
+_WISHED = rule(r".*", change_wished)
 #: Jobs that make one answer of several files.
 TAKES_SEVERAL = {
     tables.compare, summing_up.summarise_files, counting.count_in_file, many.add_to_all, many.combine, looking.show_file, keeping.delete, extracting.extract,

@@ -1,0 +1,85 @@
+"""A wish carried out: each of its readings is held against the folder, and only one that explains every word is done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from sessions_app.agent.providers.demo.changes import entries, files, keys, new_rows, prose, rows
+from sessions_app.agent.providers.demo.changes.ground import NotMine
+from sessions_app.agent.providers.demo.changes.wish import FOLLOW, Wish, is_tail, wishes
+from sessions_app.agent.providers.demo.desk import Desk
+from sessions_app.agent.providers.demo.moves import Move
+from sessions_app.agent.providers.demo.phrases import Ask
+from sessions_app.agent.providers.demo.script import CannotDo
+
+Way = Callable[[Desk, Ask, Wish], Move[str]]
+#: What may be meant by each kind of wish, the most definite place first.
+_WAYS: dict[str, tuple[Way, ...]] = {
+    "add": (new_rows.add_row, entries.add_entry),
+    "section": (entries.add_section,),
+    "remove": (rows.remove_row, entries.remove_entry),
+    "done": (entries.tick,),
+    "undone": (entries.tick,),
+    "set": (rows.set_cell, keys.set_key, prose.set_in_line),
+    "step": (rows.set_cell, keys.set_key),
+    "replace": (prose.replace,),
+    "sort": (rows.sort_rows, entries.sort_lines),
+    "folder": (files.make_folder,),
+    "rename": (files.moved,),
+    "move": (files.moved,),
+    "copy": (files.moved,),
+    "collect": (files.collected,),
+}
+
+
+def change(desk: Desk, ask: Ask) -> Move[str]:
+    """The change carried out and told. Raises NotMine when no reading fits the folder, CannotDo when it is unclear which is meant."""
+    doubt: CannotDo | None = None
+    for wish in wishes(ask):
+        for way in _WAYS[wish.kind][: 2 if wish.stated else None]:
+            written = len(desk.written)
+            try:
+                return (yield from way(desk, ask, wish))
+            except NotMine:
+                continue
+            except CannotDo as end:
+                if len(desk.written) > written:
+                    raise
+                doubt = doubt or end
+    if doubt is not None:
+        raise doubt
+    raise NotMine
+
+
+def steps(ask: Ask) -> list[Ask] | None:
+    """A request cut into wishes for changes; None when some part of it is anything else. What only asks to look again is dropped."""
+    parts = [
+        part
+        for part in re.split(
+            r"(?:,? and then |; |, (?=(?:please )?(?:update|adjust|correct|change|fix|fill|note|record|enter|put)\b)|\. (?=[A-Za-z])|,? then |,? and (?:also )?(?=(?:add|append|put|remove|delete|set|change|update|replace|rename|move|make|create|check|verify|tell|show|fix|mark|tick|sort|save|note|write|copy|turn|adjust|correct|fill|report|say|let)\b))",
+            ask.text,
+        )
+        if part and part.strip(" .!?")
+    ]
+    found: list[Ask] = []
+    for number, part in enumerate(parts):
+        one = ask.with_text(re.sub(r"^(?:please |and |also |then )+", "", part.strip(" ,"), flags=re.I))
+        if (
+            number
+            and re.match(
+                r"(?:fix|update|change|adjust|correct)\b.*\b(?:imports?|references?|links?|mentions?|uses|usages?)\b",
+                one.text,
+                re.I,
+            )
+            and wishes(found[-1])
+            and wishes(found[-1])[0].kind in {"rename", "move"}
+        ):
+            found[-1] = found[-1].with_text(found[-1].text + FOLLOW)
+            continue
+        if found and is_tail(one.text, parts[number - 1]):
+            continue
+        if not wishes(one):
+            return None
+        found.append(one)
+    return found or None
