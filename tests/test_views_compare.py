@@ -37,12 +37,23 @@ def test_what_each_branch_did_since_they_parted(alice_client: Client, forked: Se
     assert "$0.50" in page
 
 
-def test_without_tips_the_leaf_is_beside_the_newest_other_branch(
+def test_the_second_branch_has_its_own_line_whichever_of_the_two_was_first(
     alice_client: Client, forked: Session
 ) -> None:
+    for a, b in ((6, 4), (4, 6)):
+        assert 'class="edge edge--b"' in page_of(alice_client, forked, a=a, b=b)
+
+
+def test_without_tips_the_leaf_is_beside_the_branch_that_is_longest_beside_it(
+    alice_client: Client, forked: Session
+) -> None:
+    stand_on(forked, forked.entries.get(seq=2))
+    aside = say(forked, "And a third way?")
+    stand_on(forked, forked.entries.get(seq=6))
     page = page_of(alice_client, forked)
     assert 'value="6" selected' in page
     assert 'value="4" selected' in page
+    assert f'value="{aside.seq}"' in page
 
 
 def test_one_branch_alone_says_how_to_get_a_second(alice_client: Client, session: Session) -> None:

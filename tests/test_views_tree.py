@@ -92,6 +92,38 @@ def test_a_label_as_the_leaf_leaves_here_where_the_conversation_ends(
     assert "Ask in the form, label idea" in svg
 
 
+def test_a_leaf_that_a_filter_hides_is_nowhere_rather_than_elsewhere(
+    alice_client: Client, forked: Session
+) -> None:
+    assert "you are here" not in window(alice_client, forked, filter="user-only")["svg"]
+    stand_on(forked, forked.entries.get(seq=5))
+    assert "Fix it in the slots, you are here" in window(alice_client, forked, filter="errors")["svg"]
+
+
+def test_hits_are_told_by_the_words_around_them(alice_client: Client, forked: Session) -> None:
+    """01 TR-09: also where the hit is deep in an entry, or in a call's output."""
+    say(forked, "All is well. " * 400 + "Then the picker failed twice.", "toolResult", toolName="bash")
+    found = window(alice_client, forked, q="picker failed")
+    assert found["hits"] != []
+    assert "picker failed" in found["svg"]
+    assert "node--hit" in found["svg"]
+    page = alice_client.get(address("session_tree", forked), {"q": "picker failed"}).content.decode()
+    assert "picker failed" in page
+
+
+def test_the_drawer_lists_the_branches_before_anything_is_chosen(
+    alice_client: Client, forked: Session
+) -> None:
+    for number in range(4):
+        say(forked, f"Step {number}", "toolResult", toolName="bash", isError=True)
+    page = alice_client.get(address("session_tree", forked)).content.decode()
+    listed = page.partition('id="tree-details"')[2].partition("<template")[0]
+    assert "Fix it in the slots" in listed
+    assert "4 failed" in listed
+    assert "here" in listed
+    assert "1 shorter branch" in listed
+
+
 def test_a_window_holds_only_what_it_touches(alice_client: Client, forked: Session) -> None:
     whole = window(alice_client, forked)
     left = window(alice_client, forked, x=-300, y=-60, width=200, height=200)

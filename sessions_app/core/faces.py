@@ -38,7 +38,7 @@ GLYPHS: Final[dict[str, str]] = {
     CALLS: "tool",
     RESULT: "tool",
     CHANGE: "tool",
-    FAILURE: "tool",
+    FAILURE: "failed",
     ERROR: "error",
     STOPPED: "stopped",
     COMPACTION: "compaction",

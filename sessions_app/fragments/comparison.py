@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,12 +10,14 @@ from sessions_app import entry_log
 from sessions_app.core import faces
 from sessions_app.core.comparing import align, key_of
 from sessions_app.core.drawing import Outline, Place, Strand, View, draw
+from sessions_app.core.drawing.outline import path_of
 from sessions_app.core.messages import number_of, text_of, tool_calls_of
 from sessions_app.fragments import wording
 from sessions_app.fragments.diffs import Diff, parse_patch
 from sessions_app.fragments.plain_text import one_line
+from sessions_app.fragments.tree_branches import begin_of
 from sessions_app.fragments.tree_drawing import Picture, Rect
-from sessions_app.fragments.tree_words import KIND_NAMES, words_at
+from sessions_app.fragments.tree_words import KIND_NAMES, OUTCOME_WORDS, words_at
 from sessions_app.models import Entry, Session
 from sessions_app.tree_rows import at_places
 
@@ -303,7 +305,28 @@ def _picture(session: Session, outline: Outline, one: Entry, other: Entry) -> st
     only = Outline.of(strands, leaf=(one.segment_id, one.ordinal), outcomes=outline.outcomes)
     picture = Picture(session, only, draw(only, View()), second=(other.segment_id, other.ordinal))
     whole = picture.whole
-    return picture.window(Rect(whole.x, whole.y, whole.width, whole.height)).svg
+    return picture.window(Rect(whole.x + 20, whole.y + 16, whole.width - 20, whole.height - 40)).svg
+
+
+def most_apart(outline: Outline, tips: Sequence[Entry], from_: Entry) -> Entry | None:
+    """The tip with the most entries of its own beside another one's path; None when none has any."""
+    path = path_of(outline.strands, (from_.segment_id, from_.ordinal))
+    lengths = {tip.pk: _apart(outline, path, (tip.segment_id, tip.ordinal)) for tip in tips}
+    found = max(tips, key=lambda tip: lengths[tip.pk], default=None)
+    return found if found is not None and lengths[found.pk] else None
+
+
+def _apart(outline: Outline, path: Mapping[int, int], place: Place) -> int:
+    """How many entries that are more than bookkeeping lead to a place from where it left a path."""
+    count = 0
+    at: Place | None = place
+    while at is not None:
+        key, ordinal = at
+        strand = outline.strands[key]
+        first = path.get(key, -1) + 1
+        count += sum(face not in _UNTOLD for face in strand.faces[first : ordinal + 1])
+        at = (strand.parent, strand.fork_at) if strand.parent is not None and key not in path else None
+    return count
 
 
 def tips_to_choose(outline: Outline) -> list[Entry]:
@@ -317,11 +340,18 @@ def named(outline: Outline, tips: Sequence[Entry]) -> list[Json]:
     every = {tip.pk: tip for tip in tips}.values()
     begins: dict[int, Place] = {}
     for tip in every:
-        told = outline.strands[tip.segment_id].faces
-        begins[tip.pk] = (tip.segment_id, max(0, told.find(faces.USER)))
+        begins[tip.pk] = begin_of(outline, outline.strands[tip.segment_id])
     words = words_at(begins.values())
     return [
-        {"seq": tip.seq, "words": one_line(words[begins[tip.pk]].text, 50) or "A branch"}
+        {"seq": tip.seq, "words": _name(outline, tip, words[begins[tip.pk]].text)}
         for tip in every
         if begins[tip.pk] in words
     ]
+
+
+def _name(outline: Outline, tip: Entry, words: str) -> str:
+    strand, outcome = outline.strands[tip.segment_id], outline.outcomes.get((tip.segment_id, tip.ordinal))
+    said = [one_line(words, 44) or "A branch", wording.plural(len(strand.faces), "entry", "entries")]
+    said += [OUTCOME_WORDS[outcome]] if outcome else []
+    said += ["here"] if outline.leaf == (tip.segment_id, tip.ordinal) else []
+    return " · ".join(said)

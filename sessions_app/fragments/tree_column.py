@@ -9,9 +9,8 @@ from sessions_app.core.drawing import Item, Place, Shape
 from sessions_app.fragments import tree_svg as svg
 from sessions_app.fragments.plain_text import one_line
 from sessions_app.fragments.tree_drawing import Picture, Rect, Window
-from sessions_app.fragments.tree_words import words_at
 
-ROW, COLUMN, FIRST, WORDS = 34.0, 24.0, 26.0, 122.0
+ROW, COLUMN, FIRST, BEHIND = 34.0, 24.0, 26.0, 28.0
 MOST_COLUMNS = 3
 """Branches of branches beyond that share the last line."""
 CHARACTER = 6.6
@@ -36,6 +35,8 @@ class Column:
     picture: Picture
     rows: list[tuple[Item, int]] = field(default_factory=list)
     stretches: list[Stretch] = field(default_factory=list)
+    words_x: float = field(init=False)
+    """Where all words begin: behind the last line there is."""
 
     def __post_init__(self) -> None:
         drawing = self.picture.drawing
@@ -67,6 +68,7 @@ class Column:
                 pending.append((*main, column, last, column))
             others = [way for way in reversed(ways) if way != main]
             pending.extend((*way, min(MOST_COLUMNS, column + 1), last, column) for way in others)
+        self.words_x = FIRST + COLUMN * max((column for _, column in self.rows), default=0) + BEHIND
 
     def _is_active(self, key: int, start: int) -> bool:
         line, items = self.picture.drawing.lines[key], self.picture.drawing.items[key]
@@ -91,7 +93,7 @@ class Column:
         entries = [
             item for item, _ in shown if item.shape in (Shape.ENTRY, Shape.FORK, Shape.CAPSULE, Shape.FOLDED)
         ]
-        self.picture.words = words_at(item.place for item in entries)
+        self.picture.look_up([item.place for item in entries], entries)
         nodes = [
             self._row(item, column, low + index, rect.width) for index, (item, column) in enumerate(shown)
         ]
@@ -128,7 +130,9 @@ class Column:
         _, name = picture.body(item, y, active, words)
         shape = self._shape(item, FIRST + COLUMN * column, y, active)
         said, aside = self._said(item, name)
-        room = max(8, int((width - WORDS - 24 - CHARACTER * len(aside)) / CHARACTER))
+        if item.hits:
+            said = picture.found.get(item.place) or said
+        room = max(8, int((width - self.words_x - 24 - CHARACTER * len(aside)) / CHARACTER))
         css = (
             "t-strong"
             if active and item.face == faces.USER
@@ -136,13 +140,11 @@ class Column:
             if item.face == faces.ERROR
             else "t-words"
         )
-        text = svg.text(one_line(said, room), WORDS, y + 4, css)
+        shown = one_line(said, room)
         if item.hits:
-            box = f'x="{svg.number(WORDS - 4)}" y="{svg.number(y - 10)}" height="19" rx="3"'
-            text = (
-                f'<rect class="hit" {box} width="{svg.number(8 + svg.words_width(one_line(said, room)))}"/>'
-                + text
-            )
+            text = svg.chip(shown, self.words_x - 4, y - 8.5, "hit", "t-hit")
+        else:
+            text = svg.text(shown, self.words_x, y + 4, css)
         if aside:
             css = "t-here" if item is picture.here else "t-faint"
             text += svg.text(aside, width - 14, y + 4, css, "end")

@@ -1,27 +1,27 @@
-"""A window of the tree's drawing as SVG, and the minimap: what the browser gets, and never more than it shows."""
+"""A window of the tree's drawing as SVG: what the browser gets, and never more than it shows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from django.utils.html import escape
 
 from sessions_app.core import faces
-from sessions_app.core.drawing import Drawing, Item, Outline, Place, Shape
+from sessions_app.core.drawing import BOOKKEEPING, Drawing, Item, Outline, Place, Shape
 from sessions_app.core.drawing.layout import LANE, TIP_WORDS
 from sessions_app.core.drawing.outline import path_of
+from sessions_app.core.search_words import Phrase
 from sessions_app.fragments import tree_svg as svg
 from sessions_app.fragments import wording
 from sessions_app.fragments.plain_text import one_line
-from sessions_app.fragments.tree_words import OUTCOME_GLYPHS, OUTCOME_WORDS, Words, words_at
+from sessions_app.fragments.tree_far import far_words
+from sessions_app.fragments.tree_words import OUTCOME_GLYPHS, OUTCOME_WORDS, Words, words_around, words_at
 from sessions_app.models import Entry, Session
 
 MOST_NODES = 700
 """SVG nodes in one window (UI §6)."""
-MINI_WIDTH, MINI_HEIGHT = 224.0, 86.0
-MINI_LINES, MINI_MARKS = 300, 60
-_MARKED = frozenset({faces.ERROR, faces.COMPACTION})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +48,36 @@ class Window:
 class Picture:
     """A session's drawing, from which windows are cut.
 
-    With `second`, the tip of another branch, it is a picture of two branches and no tree to walk in.
+    With `second`, the tip of another branch, it is a picture of two branches and no tree to walk in. `phrases` are what
+    is looked for.
     """
 
     session: Session
     outline: Outline
     drawing: Drawing
     second: Place | None = None
+    phrases: tuple[Phrase, ...] = ()
     words: dict[Place, Words] = field(default_factory=dict)
+    found: dict[Place, str] = field(default_factory=dict)
 
     here: Item | None = field(init=False)
     others: dict[int, int] = field(init=False)
+    _forks: set[int] = field(init=False)
 
     def __post_init__(self) -> None:
         self.others = path_of(self.outline.strands, self.second)
-        # A leaf that is not shown, such as a label, is where the entry before it is.
-        self.here = self.drawing.find(self.outline.leaf) if self.outline.leaf is not None else None
+        self._forks = {id(fork) for fork in self.drawing.attached.values()}
+        self.here = self._item_of(self.outline.leaf) if self.outline.leaf is not None else None
+
+    def _item_of(self, leaf: Place) -> Item | None:
+        """Where one stands: of a leaf that is not shown because it is bookkeeping, such as a label, the entry before it; of one
+        that the filter hides nowhere.
+        """
+        item = self.drawing.find(leaf)
+        if item is None or item.start <= leaf[1] <= item.end:
+            return item
+        between = self.outline.strands[leaf[0]].faces[item.end + 1 : leaf[1] + 1]
+        return item if item.end < leaf[1] and all(face in BOOKKEEPING for face in between) else None
 
     @property
     def whole(self) -> Rect:
@@ -93,8 +107,8 @@ class Picture:
             rect.x - reach, rect.y - LANE / 2, rect.x + rect.width + reach, rect.y + rect.height + LANE / 2
         )
         items, hidden = _most_telling(found, self)
-        self.words = words_at(_places_with_words(items, self))
-        body = "".join((*self._edges(rect), self._nodes(items)))
+        self.look_up(_places_with_words(items, self), items)
+        body = "".join((*self._edges(rect), self._nodes(items), far_words(self, items)))
         box = f"{svg.number(rect.x)} {svg.number(rect.y)} {svg.number(rect.width)} {svg.number(rect.height)}"
         role = (
             'class="tsvg" id="tree-svg" role="tree" aria-label="Session tree"'
@@ -106,6 +120,12 @@ class Picture:
             f'width="{svg.number(rect.width)}" height="{svg.number(rect.height)}">{body}</svg>'
         )
         return Window(drawn, rect, self.whole, hidden)
+
+    def look_up(self, places: Iterable[Place], items: Iterable[Item]) -> None:
+        """The words at some places, and of items with a hit those around it."""
+        self.words = words_at(places)
+        hits = [item.place for item in items if item.hits]
+        self.found = words_around(hits, self.phrases) if hits else {}
 
     def _edges(self, rect: Rect) -> list[str]:
         lines: dict[int, list[str]] = {0: [], 1: [], 2: []}
@@ -133,7 +153,8 @@ class Picture:
                 active.append(f"M{svg.number(line.left)} {svg.number(y)}H{svg.number(until)}")
             if line.right > until:
                 move = f"M{svg.number(until)} {svg.number(y)}H{svg.number(line.right)}"
-                (ahead if line.ahead else lines[max(0, weight)]).append(move)
+                goes_on = self.others.get(line.strand, -1) > self.outline.path.get(line.strand, -1)
+                (second if goes_on else ahead if line.ahead else lines[max(0, weight)]).append(move)
         for key, lane in self.drawing.bundle_lanes.items():
             item = next(it for it in self.drawing.items[int(key[1:].split(".")[0])] if it.key == key)
             if rect.x - 200 <= item.x <= rect.x + rect.width:
@@ -175,9 +196,15 @@ class Picture:
 
     def _nodes(self, items: list[Item]) -> str:
         """The shapes, each a treeitem, and above them all words: those reach over other shapes."""
+        ordered = sorted(items, key=lambda item: (self.drawing.lanes[item.strand], item.x))
         above = _Above()
+        for item, following in zip_longest(ordered, ordered[1:]):
+            if item.hits:
+                above.keep_for(item, self._found_at(item), following)
+            elif item.place in self.outline.labels and not self.is_tip(item):
+                above.keep(item, 26 + svg.words_width(one_line(self.outline.labels[item.place], 24)))
         nodes, words = [], []
-        for item in sorted(items, key=lambda item: (self.drawing.lanes[item.strand], item.x)):
+        for item in ordered:
             node, about = self._node(item, above)
             nodes.append(node)
             if about:
@@ -202,7 +229,7 @@ class Picture:
         """What makes a shape an item of the tree, for people who hear it and for the script that walks in it."""
         siblings = self.drawing.items[item.strand]
         attributes = [
-            'class="node" role="treeitem" tabindex="-1"',
+            f'class="node{" node--hit" if item.hits else ""}" role="treeitem" tabindex="-1"',
             f'id="{_id_of(item)}"',
             f'aria-level="{self.drawing.levels[item.strand]}" aria-posinset="{item.index + 1}" aria-setsize="{len(siblings)}"',
             f'aria-label="{escape(self._spoken(item, name))}"',
@@ -291,7 +318,7 @@ class Picture:
         parts: list[str] = []
         outline, place = self.outline, item.place
         is_entry = item.shape in (Shape.ENTRY, Shape.FORK)
-        is_tip = item is self.drawing.items[item.strand][-1]
+        is_tip = self.is_tip(item)
         if is_entry and place in outline.pins:
             parts.append(
                 f'<circle class="pin-bg" cx="{svg.number(item.x + 18)}" cy="{svg.number(y - 11)}" r="8"/>'
@@ -303,14 +330,11 @@ class Picture:
                 behind = svg.words_width(self.of_tip(item)[1]) + (42 if self.of_tip(item)[0] else 22)
                 parts.append(svg.tag(label, item.x + item.width + behind, y))
             else:
-                parts.append(svg.tag(label, item.x, y - (42 if self._says(item, words) else 26)))
-        if item.hits and words is not None:
-            shown = one_line(words.text, 28)
-            parts.append(
-                f'<rect class="hit" x="{svg.number(item.x - 4)}" y="{svg.number(y - 30)}" width="{svg.number(8 + svg.words_width(shown))}" height="17" rx="3"/>'
-                + svg.text(shown, item.x, y - 17, "t-hit")
-            )
-            above.take(item, svg.words_width(shown))
+                high = self._says(item, words) or item.hits
+                parts.append(svg.tag(label, item.x, y - (42 if high else 26)))
+        if item.hits:
+            if shown := above.hits.get(id(item)):
+                parts.append(svg.chip(shown, item.x - 4, y - 30, "hit", "t-hit"))
         elif (said := self._says(item, words)) and (room := above.fit(item, said, strong=active)):
             parts.append(svg.text(room, item.x, y - 17, f"t-halo {'t-strong' if active else 't-words'}"))
         if is_entry and item.face == faces.COMPACTION and words is not None:
@@ -319,9 +343,16 @@ class Picture:
             )
         if is_entry and item.face == faces.BRANCH_SUMMARY:
             parts.append(svg.text("Back from a branch", item.centre, y + 27, "t-faint t-halo", "middle"))
-        if is_tip and not any(fork is item for fork in self.drawing.attached.values()):
+        if is_tip:
             parts.append(self._at_tip(item, y, words))
         return "".join(parts)
+
+    def is_tip(self, item: Item) -> bool:
+        """Whether a branch ends here, and nothing else goes on from it."""
+        return item is self.drawing.items[item.strand][-1] and id(item) not in self._forks
+
+    def _found_at(self, item: Item) -> str:
+        return self.found.get(item.place, "")
 
     def _says(self, item: Item, words: Words | None) -> str:
         """The words above an item: a person's message, or what its branch begins with."""
@@ -378,7 +409,7 @@ class Picture:
         return ", ".join(said)
 
     def _line_of(self, item: Item, active: bool) -> str:
-        if self._is_second(item.strand):
+        if self._is_second(item.strand) or (item.strand in self.others and not active):
             return "b"
         return "path" if active else ""
 
@@ -389,61 +420,41 @@ class Picture:
         line = self.drawing.lines[item.strand]
         return line.active is not None and item.x <= line.active
 
-    # ---- the minimap ----
-
-    def minimap(self) -> str:
-        """One path for all lines, squares for errors and compactions, a dot for here."""
-        whole = self.whole
-        scale = min(MINI_WIDTH / whole.width, MINI_HEIGHT / whole.height)
-        lines = sorted(self.drawing.lines.values(), key=lambda line: -(line.right - line.left))[:MINI_LINES]
-        number = svg.number
-        moves: list[str] = []
-        active: list[str] = []
-        for line in lines:
-            x, y = (line.left - whole.x) * scale, (line.lane * LANE - whole.y) * scale
-            start = f"M{number(x)} {number(y)}"
-            if line.fork_x is not None:
-                start = f"M{number((line.fork_x - whole.x) * scale)} {number((line.fork_lane * LANE - whole.y) * scale)}V{number(y)}H{number(x)}"
-            until = line.active if line.active is not None else line.right
-            (active if line.active is not None else moves).append(
-                f"{start}H{number((until - whole.x) * scale)}"
-            )
-        marks = [
-            (item, self.drawing.lanes[key])
-            for key, items in self.drawing.items.items()
-            for item in items
-            if item.face in _MARKED and item.shape in (Shape.ENTRY, Shape.TIMES)
-        ][:MINI_MARKS]
-        squares = "".join(
-            f'<rect class="mini-{"bad" if item.face == faces.ERROR else "fold"}" x="{number((item.centre - whole.x) * scale - 2)}" '
-            f'y="{number((lane * LANE - whole.y) * scale - 2)}" width="4" height="4"/>'
-            for item, lane in marks
-        )
-        dot = ""
-        here = self.drawing.find(self.outline.leaf) if self.outline.leaf is not None else None
-        if here is not None:
-            cy = (self.drawing.lanes[here.strand] * LANE - whole.y) * scale
-            dot = f'<circle class="mini-here" cx="{number((here.centre - whole.x) * scale)}" cy="{number(cy)}" r="3.5"/>'
-        return (
-            f'<svg class="mini-svg" viewBox="0 0 {number(MINI_WIDTH)} {number(MINI_HEIGHT)}" aria-hidden="true" data-scale="{scale:.6f}">'
-            f"{svg.path('mini-line', moves)}{svg.path('mini-path', active)}{squares}{dot}</svg>"
-        )
-
 
 class _Above:
-    """The words above each lane, from left to right: where the last ones end."""
+    """The words above each lane, from left to right: where the last ones end, and what is kept for hits (`hits`, by item)."""
 
     def __init__(self) -> None:
+        self.hits: dict[int, str] = {}
         self._ends: dict[int, float] = {}
+        self._words_end: dict[int, float] = {}
+        self._kept: dict[int, list[tuple[float, float]]] = {}
 
-    def take(self, item: Item, width: float) -> None:
-        self._ends[item.strand] = item.x + width
+    def keep_for(self, item: Item, words: str, following: Item | None) -> None:
+        """Hits come first, but the next one on the lane needs its room too."""
+        if item.x < self._ends.get(item.strand, float("-inf")):
+            return
+        room = MOST_OF_HIT
+        if following is not None and following.strand == item.strand and following.hits:
+            room = following.x - item.x - 12
+        shown = one_line(words, max(0, int(room / svg.words_width("x")))) if room >= LEAST_OF_HIT else ""
+        if shown:
+            self.hits[id(item)] = shown
+            self.keep(item, svg.words_width(shown) + 8)
+            self._ends[item.strand] = item.x + svg.words_width(shown) + 8
+
+    def keep(self, item: Item, width: float) -> None:
+        """No words of others so far from an item on."""
+        self._kept.setdefault(item.strand, []).append((item.x + 1, item.x + width))
 
     def fit(self, item: Item, words: str, *, strong: bool) -> str:
         """The words if there is room behind those before them, else nothing."""
-        if item.x < self._ends.get(item.strand, float("-inf")) + 8:
+        begin, end = item.x, item.x + svg.words_width(words, strong=strong)
+        if begin < self._words_end.get(item.strand, float("-inf")) + 8:
             return ""
-        self.take(item, svg.words_width(words, strong=strong))
+        if any(begin < right and left < end for left, right in self._kept.get(item.strand, ())):
+            return ""
+        self._words_end[item.strand] = end
         return words
 
 
@@ -457,6 +468,8 @@ def _places_with_words(items: list[Item], picture: Picture) -> list[Place]:
     return found
 
 
+MOST_OF_HIT, LEAST_OF_HIT = 190.0, 40.0
+"""Pixels of the words around a hit."""
 _COSTS: Mapping[Shape, int] = {Shape.CAPSULE: 8, Shape.BUNDLE: 7, Shape.TIMES: 4, Shape.FOLDED: 5}
 
 

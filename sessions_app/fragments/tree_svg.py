@@ -91,11 +91,16 @@ def path(css: str, moves: Iterable[str]) -> str:
 
 def tag(words: str, x: float, y: float) -> str:
     """A label: a chip with a flag."""
-    width = 26 + 6.1 * len(words)
-    return (
-        f'<rect class="tag-bg" x="{number(x)}" y="{number(y - 8)}" width="{number(width)}" height="16" rx="4"/>'
-        f'<use class="icon" href="#i-tag" x="{number(x + 5)}" y="{number(y - 6)}" width="12" height="12"/>'
-        + text(words, x + 21, y + 4, "t-tag")
+    icon = f'<use class="icon" href="#i-tag" x="{number(x + 5)}" y="{number(y - 6)}" width="12" height="12"/>'
+    return chip(words, x, y - 8, "tag-bg", "t-tag", inset=21) + icon
+
+
+def chip(words: str, x: float, y: float, ground: str, css: str, *, inset: float = 4) -> str:
+    """Words on a ground of 17 px. How wide they are only the browser knows: it sets the width (`data-chip`)."""
+    width = inset + words_width(words) + 5
+    box = f'x="{number(x)}" y="{number(y)}" width="{number(width)}" height="17" rx="4"'
+    return f'<rect class="{ground}" {box} data-chip="{number(inset)}"/>' + text(
+        words, x + inset, y + 12.5, css
     )
 
 

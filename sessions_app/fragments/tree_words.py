@@ -11,6 +11,7 @@ from django.db.models.functions import Substr
 
 from sessions_app.core import faces
 from sessions_app.core.drawing import Place
+from sessions_app.core.search_words import Phrase, excerpt_around, text_to_find
 from sessions_app.fragments.plain_text import one_line
 from sessions_app.fragments.tree_panel import first_words
 from sessions_app.fragments.wording import tokens
@@ -74,6 +75,16 @@ def words_at(places: Iterable[Place]) -> dict[Place, Words]:
     rows = Entry.objects.filter(at_places(places)).only("seq", "face", "segment_id", "ordinal")
     rows = rows.annotate(head=Substr("payload", 1, HEAD))
     return {(row.segment_id, row.ordinal): words_of(row) for row in rows}
+
+
+def words_around(places: Iterable[Place], phrases: tuple[Phrase, ...]) -> dict[Place, str]:
+    """Of entries in which something was found: the words around it."""
+    rows = Entry.objects.filter(at_places(places))
+    return {(row.segment_id, row.ordinal): _found_in(text_to_find(row.as_core()), phrases) for row in rows}
+
+
+def _found_in(text: str, phrases: tuple[Phrase, ...]) -> str:
+    return one_line("".join(piece for piece, _is_looked_for in excerpt_around(text, phrases, 36)), 60)
 
 
 def words_of(row: Any) -> Words:

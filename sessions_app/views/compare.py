@@ -28,7 +28,7 @@ MOST_ROWS = 3_000
 
 @require_GET
 def session_compare(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """The tips `a` and `b` (seqs; without them the leaf's and the newest other one) since they parted."""
+    """The tips `a` and `b` (seqs; without them the leaf's and the one that is longest beside it) since they parted."""
     session = visible_session(request, key)
     # Whoever names a hidden branch may compare it; it is not offered.
     outline = outline_of(session, with_hidden=True)
@@ -37,7 +37,7 @@ def session_compare(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     if one is None:
         one = entry_log.newest_below(session.leaf) if session.leaf is not None else None
     if other is None and one is not None:
-        other = next((tip for tip in choices if not _continues(tip, one)), None)
+        other = comparison.most_apart(outline, [tip for tip in choices if not _continues(tip, one)], one)
     facts: Json = {
         "session": session,
         "may_edit": fragments.may_edit(session, request.user),

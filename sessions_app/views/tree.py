@@ -16,10 +16,13 @@ from sessions_app import entry_log, fragments
 from sessions_app.core import faces
 from sessions_app.core.drawing import Filter, Outline, Place
 from sessions_app.core.entries import Kind
+from sessions_app.core.search_words import read_query
 from sessions_app.fragments import tree_details
 from sessions_app.fragments.outlines import drawing_of, outline_of
+from sessions_app.fragments.tree_branches import branches_of
 from sessions_app.fragments.tree_column import Column
 from sessions_app.fragments.tree_drawing import Picture, Rect
+from sessions_app.fragments.tree_minimap import minimap_of
 from sessions_app.fragments.tree_words import OUTCOME_WORDS
 from sessions_app.models import Entry, HiddenBranch, Pin, Session
 from sessions_app.services import outcomes
@@ -57,13 +60,15 @@ def session_tree(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     state = read_state(request.GET)
     picture, hits = _picture(session, state)
     chosen = _entry_at(session, state)
-    at = state.at or ((chosen.segment_id, chosen.ordinal) if chosen is not None else session_leaf(session))
+    at = state.at or ((chosen.segment_id, chosen.ordinal) if chosen is not None else None)
+    at = at or (hits[0] if hits else session_leaf(session))
     window = picture.window(picture.around(at, *FIRST_WINDOW))
+    branches, shorter = branches_of(picture.outline)
     facts: Json = {
         "session": session,
         "window": json.dumps(_told(picture, window, hits, at)),
         "svg": window.svg,
-        "minimap": picture.minimap(),
+        "minimap": minimap_of(picture),
         "filters": _filters(picture.outline, state),
         "state": state,
         "hidden": HiddenBranch.objects.of_session(session.pk).count(),
@@ -73,6 +78,8 @@ def session_tree(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
             "tips": len(picture.outline.strands),
             "cost": session.cost,
         },
+        "branches": branches,
+        "shorter": shorter,
         "details": _details(request, session, picture.outline, chosen) if chosen is not None else "",
         "chosen": chosen,
         "may_edit": fragments.may_edit(session, request.user),
@@ -98,7 +105,7 @@ def tree_window(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
         rect = picture.around(state.at or session_leaf(session), width, height)
     window = picture.window(rect)
     told = _told(picture, window, hits, state.at)
-    return JsonResponse(told | {"svg": window.svg, "minimap": picture.minimap()})
+    return JsonResponse(told | {"svg": window.svg, "minimap": minimap_of(picture)})
 
 
 def _down(
@@ -113,7 +120,7 @@ def _down(
         else column.around(at, width, height)
     )
     window = column.window(rect)
-    return _told(picture, window, hits, state.at) | {"svg": window.svg, "minimap": picture.minimap()}
+    return _told(picture, window, hits, state.at) | {"svg": window.svg, "minimap": minimap_of(picture)}
 
 
 @require_GET
@@ -137,7 +144,7 @@ def _picture(session: Session, state: TreeState) -> tuple[Picture, list[Place]]:
     found = outline_of(session, with_hidden=state.hidden)
     hits = [hit for hit in find_hits(session, state.query) if found.holds(hit)]
     view = state.view(frozenset(hits))
-    return Picture(session, found, drawing_of(found, view)), hits
+    return Picture(session, found, drawing_of(found, view), phrases=read_query(state.query)), hits
 
 
 def _told(picture: Picture, window: Any, hits: list[Place], at: Place | None) -> Json:

@@ -4,6 +4,14 @@ class BranchCompare extends HTMLElement {
   connectedCallback() {
     this.addEventListener("change", (event) => event.target.form?.id === "compare-form" && event.target.form.submit());
     document.addEventListener("htmx:afterRequest", this.#answered);
+    this.#showFork();
+  }
+
+  // A drawing that is wider than its frame is shown from where the second branch leaves.
+  #showFork() {
+    const frame = this.querySelector(".cmp-top");
+    const fork = frame?.querySelector(".edge--b")?.getBoundingClientRect();
+    if (fork) frame.scrollLeft += fork.left - frame.getBoundingClientRect().left - frame.clientWidth * 0.3;
   }
 
   disconnectedCallback() {

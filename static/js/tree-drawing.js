@@ -209,14 +209,27 @@ class TreeDrawing extends HTMLElement {
     return nodes[nodes.indexOf(node) - 1];
   }
 
-  choose(seq) {
+  choose(seq, { push = true } = {}) {
     if (String(seq) === this.#chosen && document.querySelector(`[data-chosen="${seq}"]`)) return this.openDrawer();
     this.#chosen = String(seq);
     this.#mark();
-    this.#set("entry", seq, { push: true });
+    this.#set("entry", seq, { push });
     this.openDrawer();
     const source = document.getElementById("tree-details");
     window.htmx.ajax("get", this.dataset.entry.replace("/0/", `/${seq}/`), { source, target: source, swap: "innerHTML" }).catch(() => {});
+  }
+
+  // What a list or a button names: it is looked at, and brought into the middle.
+  async #goTo(seq, place) {
+    this.choose(seq);
+    if (place) await this.bringInSight(place);
+  }
+
+  // A hit that is walked to is read beside the drawing where there is room for that.
+  async lookAt(place) {
+    const node = await this.bringInSight(place);
+    if (node?.dataset.seq && !matchMedia("(max-width: 860px)").matches) this.choose(node.dataset.seq, { push: false });
+    return node;
   }
 
   openDrawer() {
@@ -228,6 +241,7 @@ class TreeDrawing extends HTMLElement {
     this.#set("entry", "");
     this.#mark();
     document.querySelector(".drawer").toggleAttribute("data-empty", true);
+    document.getElementById("tree-details").innerHTML = document.getElementById("tree-nothing").innerHTML;
     this.focusNode(this.#tabStop());
   }
 
@@ -301,6 +315,8 @@ class TreeDrawing extends HTMLElement {
     this.#set("filter", name === "default" ? "" : name, { push: true });
     for (const button of this.querySelectorAll("[data-filter]")) button.ariaPressed = String(button.dataset.filter === name);
     await this.refresh({ open: true });
+    // From far the few that are left would be lost.
+    if (this.#port.zoom < 1) this.fit();
   }
 
   // ---- search ----
@@ -337,7 +353,7 @@ class TreeDrawing extends HTMLElement {
     control.closest("[popover]")?.hidePopover();
     if (filter) return this.#filter(filter);
     if (hit) return this.#search.step(Number(hit));
-    if (details) return this.choose(details);
+    if (details) return this.#goTo(details, control.dataset.goto);
     if ("closesDetails" in control.dataset) return this.closeDrawer();
     if ("labels" in control.dataset) return this.label();
     this.act(act);

@@ -5,7 +5,9 @@ export class TreeMinimap {
   #go;
   #view = { x: 0, y: 0, width: 1, height: 1 };
   #whole = [0, 0, 1, 1];
-  #scale = 1;
+  #across = 1;
+  #down = 1;
+  #top = 0;
 
   constructor(place, go, signal) {
     this.#place = place;
@@ -23,21 +25,27 @@ export class TreeMinimap {
   frame(view, whole) {
     [this.#view, this.#whole] = [view, whole];
     const style = this.#place.querySelector("[data-frame]").style;
-    const left = Math.max(0, view.x - whole[0]) * this.#scale;
-    const top = Math.max(0, view.y - whole[1]) * this.#scale;
-    style.transform = `translate(${left}px, ${top}px)`;
-    style.width = `${Math.max(6, Math.min(view.width, whole[2]) * this.#scale)}px`;
-    style.height = `${Math.max(6, Math.min(view.height, whole[3]) * this.#scale)}px`;
+    // Only what is drawn counts: around it there is nothing to be in view.
+    const within = (from, size, begin, length) => {
+      const low = Math.max(from, begin);
+      return [low - begin, Math.max(0, Math.min(from + size, begin + length) - low)];
+    };
+    const [left, width] = within(view.x, view.width, whole[0], whole[2]);
+    const [top, height] = within(view.y, view.height, whole[1], whole[3]);
+    style.transform = `translate(${left * this.#across}px, ${top * this.#down + this.#top}px)`;
+    style.width = `${Math.max(6, width * this.#across)}px`;
+    style.height = `${Math.max(6, height * this.#down)}px`;
   }
 
   #measure() {
-    this.#scale = Number(this.#place.querySelector("svg").dataset.scale);
+    const { across, down, top } = this.#place.querySelector("svg").dataset;
+    [this.#across, this.#down, this.#top] = [Number(across), Number(down), Number(top)];
   }
 
   #pressed(event, signal) {
     event.preventDefault();
     const box = this.#place.querySelector("svg").getBoundingClientRect();
-    const move = ({ clientX, clientY }) => this.#go((clientX - box.x) / this.#scale + this.#whole[0], (clientY - box.y) / this.#scale + this.#whole[1]);
+    const move = ({ clientX, clientY }) => this.#go((clientX - box.x) / this.#across + this.#whole[0], (clientY - box.y - this.#top) / this.#down + this.#whole[1]);
     move(event);
     const dragging = new AbortController();
     signal.addEventListener("abort", () => dragging.abort());

@@ -32,7 +32,7 @@ export class TreeSearch {
     if (!hits.length) return;
     this.#hit = (this.#hit + by + hits.length) % hits.length;
     this.tell();
-    const node = await this.#tree.bringInSight(hits[this.#hit]);
+    const node = await this.#tree.lookAt(hits[this.#hit]);
     node?.querySelector(".target").classList.add("is-hit");
   }
 

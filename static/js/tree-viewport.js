@@ -37,6 +37,8 @@ export class TreeViewport {
       if (svg) this.#sheet.innerHTML = svg;
       this.#size();
     });
+    for (const ground of this.#sheet.querySelectorAll("[data-chip]"))
+      ground.setAttribute("width", Number(ground.dataset.chip) + ground.nextElementSibling.getComputedTextLength() + 5);
   }
 
   get view() {
@@ -127,6 +129,7 @@ export class TreeViewport {
     const svg = this.#sheet.querySelector("svg");
     const isDown = svg.classList.contains("tsvg--down");
     this.#offset = { x: isDown ? 0 : Math.round(this.#scroll.clientWidth / 2), y: Math.round(this.#scroll.clientHeight / 2) };
+    this.#sheet.style.setProperty("--zoom", this.zoom);
     this.#sheet.style.width = `${whole[2] * this.zoom + 2 * this.#offset.x}px`;
     this.#sheet.style.height = `${whole[3] * this.zoom + 2 * this.#offset.y}px`;
     svg.style.left = `${(rect[0] - whole[0]) * this.zoom + this.#offset.x}px`;

@@ -54,10 +54,10 @@ def test_what_the_filter_hides_is_not_counted() -> None:
 
 @pytest.mark.parametrize(
     ("filter_", "kept"),
-    [(Filter.USER_ONLY, "u"), (Filter.FILES, "w"), (Filter.ERRORS, "fe")],
+    [(Filter.USER_ONLY, "u"), (Filter.FILES, "we"), (Filter.ERRORS, "fe")],
 )
-def test_filters_leave_only_what_they_name(filter_: Filter, kept: str) -> None:
-    every = outline(Strand(1, None, 0, "uatrwtfae"))
+def test_filters_leave_only_what_they_name_and_ours_where_one_stands(filter_: Filter, kept: str) -> None:
+    every = outline(Strand(1, None, 0, "uatrwtfae"), leaf=(1, 8))
     drawn = draw(every, View(filter=filter_))
     assert "".join(item.face for item in drawn.items[1] if item.shape is Shape.ENTRY) == kept
 

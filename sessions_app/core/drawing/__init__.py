@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sessions_app.core.drawing.layout import Drawing, Edge, Line, draw
 from sessions_app.core.drawing.outline import Filter, Outline, Place, Strand
-from sessions_app.core.drawing.strands import Item, Shape, View
+from sessions_app.core.drawing.strands import BOOKKEEPING, Item, Shape, View
 
 __all__ = [
+    "BOOKKEEPING",
     "Drawing",
     "Edge",
     "Filter",

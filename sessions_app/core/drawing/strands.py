@@ -27,6 +27,7 @@ PARTS = 12
 
 GLYPH, GAP = 18.0, 22.0
 
+BOOKKEEPING = faces.NOTE + faces.USAGE + faces.SYSTEM + faces.EDIT
 _STANDS_OUT = re.compile(f"[{faces.COMPACTION}{faces.BRANCH_SUMMARY}{faces.ERROR}{faces.STOPPED}]")
 _BRANCH_SUMMARY = re.compile(faces.BRANCH_SUMMARY)
 _SHOWN = re.compile(rf"[^{HIDDEN}]")
@@ -174,8 +175,10 @@ class StrandItems:
         if place in self.view.hits:
             return True
         if place == self.outline.leaf and place not in self.outline.labels:
-            # An answer of calls alone is shown while one stands on it (01 TR-09); bookkeeping is not.
-            return self._shows(ordinal) or self.strand.faces[ordinal] == faces.CALLS
+            # Where one stands is shown, an answer of calls alone too (01 TR-09), and with our own filters whatever it is.
+            face = self.strand.faces[ordinal]
+            own = self.view.filter in (Filter.FILES, Filter.ERRORS) and face not in BOOKKEEPING
+            return self._shows(ordinal) or face == faces.CALLS or own
         if self.view.filter in (Filter.DEFAULT, Filter.LABELED_ONLY, Filter.ALL, Filter.NO_TOOLS):
             return True
         return self._shows(ordinal)
