@@ -57,7 +57,7 @@ class Picture:
     drawing: Drawing
     second: Place | None = None
     phrases: tuple[Phrase, ...] = ()
-    words: dict[Place, Words] = field(default_factory=dict)
+    words: Mapping[Place, Words] = field(default_factory=dict)
     found: dict[Place, str] = field(default_factory=dict)
 
     here: Item | None = field(init=False)

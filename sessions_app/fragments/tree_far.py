@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import Protocol
 
 from sessions_app.core import faces
-from sessions_app.core.drawing import Item, Shape
+from sessions_app.core.drawing import Drawing, Item, Outline, Place, Shape
 from sessions_app.core.drawing.layout import LANE
 from sessions_app.fragments import tree_svg as svg
 from sessions_app.fragments.plain_text import one_line
-from sessions_app.fragments.tree_words import OUTCOME_GLYPHS
-
-if TYPE_CHECKING:
-    from sessions_app.fragments.tree_drawing import Picture
+from sessions_app.fragments.tree_words import OUTCOME_GLYPHS, Words
 
 ZOOM = 0.22
 """What there must be room at; the words are as large on the screen as those of a drawing at 100 %."""
 LONGEST, MOST_NAMES, MOST_SHAPES = 26, 12, 40
 _TOLD = frozenset(faces.ERROR + faces.COMPACTION + faces.BRANCH_SUMMARY + faces.STOPPED)
 RISE = 8 / ZOOM
+
+
+class Picture(Protocol):
+    """What is looked at from far: a drawing with its outline, the words at hand, and what is said of tips."""
+
+    drawing: Drawing
+    outline: Outline
+    words: Mapping[Place, Words]
+    here: Item | None
+
+    def is_tip(self, item: Item) -> bool: ...
+
+    def of_tip(self, item: Item) -> tuple[str, str]: ...
 
 
 def far_words(picture: Picture, items: list[Item]) -> str:
