@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -59,3 +60,59 @@ def test_components_use_roles_and_no_colour_of_their_own() -> None:
         text = re.sub(r"light-dark\((?:[^()]|\([^()]*\))*\)", "", path.read_text(encoding="utf-8"))
         text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
         assert not re.findall(r":[^;{}]*#[0-9a-f]{6}\b", text), path.name
+
+
+class Literals(HTMLParser):
+    """Words of a template that no translation sees: text, and attributes that are read out or shown."""
+
+    SPOKEN = frozenset({"aria-label", "title", "placeholder", "alt", "label"})
+    # Names are the same in every language.
+    QUIET = frozenset({"code", "kbd", "svg", "script", "style", "pre"})
+    NAMES = frozenset({"agentweb", "CSV", "JSON"})
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.quiet: list[str] = []
+        source = re.sub(r"\{%\s*(blocktranslate|comment)\b.*?\{%\s*end\1\s*%\}", "", source, flags=re.DOTALL)
+        source = re.sub(r"\{%\s*block \w*class\s*%\}.*?\{%\s*endblock.*?%\}", "", source, flags=re.DOTALL)
+        self.feed(re.sub(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}", " ", source, flags=re.DOTALL))
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        facts = dict(attrs)
+        if tag in self.QUIET or facts.get("class") == "option__name":
+            self.quiet.append(tag)
+        for name, value in attrs:
+            if name in self.SPOKEN or (
+                name.startswith("data-") and value and " " in value and value[0].isupper()
+            ):
+                self._look(value or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.quiet and self.quiet[-1] == tag:
+            self.quiet.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self.quiet:
+            self._look(data)
+
+    def _look(self, text: str) -> None:
+        words = text.strip(" \n·")
+        if (
+            re.search(r"[A-Za-z]{2,}", words)
+            and words not in self.NAMES
+            and not re.match(r"https?://|/\w|data-", words)
+        ):
+            self.found.append(words)
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+def test_every_word_of_a_template_can_be_translated(path: Path) -> None:
+    assert Literals(path.read_text(encoding="utf-8")).found == []
+
+
+def test_words_that_cannot_be_translated_are_found() -> None:
+    source = """<p title="Seen">Two {{ words }}</p><p>{% translate "fine" %} <code>name</code></p>
+    {% blocktranslate %}fine{% endblocktranslate %}<i data-told="Told to a person" data-act="go"></i>"""
+    assert Literals(source).found == ["Seen", "Two", "Told to a person"]

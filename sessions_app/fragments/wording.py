@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from django.utils.translation import ngettext
+
 _MINUTE = 60
 _HOUR = 3600
 
@@ -84,4 +86,4 @@ def moment_of(value: Any) -> datetime | None:
 
 def plural(count: int, one: str, many: str = "") -> str:
     """`1 entry`, `31 entries`, `1,204 entries`."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    return f"{count:,} {ngettext(one, many or one + 's', count)}"
