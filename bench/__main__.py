@@ -1,6 +1,7 @@
 """`make bench`: measures everything several times and writes bench/RESULTS.md.
 
-The subjects can be measured alone: bench.streaming, bench.memory, bench.ready, bench.appends, bench.trees.
+The subjects can be measured alone: bench.streaming, bench.memory, bench.ready, bench.appends, bench.trees,
+bench.turns.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import sys
 from pathlib import Path
 
-from bench import appends, memory, ready, streaming, trees
+from bench import appends, memory, ready, streaming, trees, turns
 from bench.product import Product, running_product
 from bench.report import Rounds, targets, written
 from bench.viewers import sign_in
@@ -41,6 +42,8 @@ def main(arguments: list[str]) -> int:
         for result in appends.measure():
             rounds.appends.setdefault((result.database, result.writers), []).append(result)
             say(f"  {result}")
+        rounds.turns.append(turns.measure())
+        say(f"  {rounds.turns[-1]}")
         opened, growths = trees.measure()
         for row in (*opened, *growths):
             say(f"  {row}")

@@ -17,6 +17,7 @@ from bench.ready import IMPORTS, Ready
 from bench.streaming import Streaming
 from bench.tree_report import tree_rows
 from bench.trees import Growth, Opened
+from bench.turns import EARLY, LATE, MOST_GROWTH_MB, MOST_SLOWER, TURNS, Turns
 
 T = TypeVar("T")
 
@@ -35,6 +36,7 @@ class Rounds:
     idle_again: list[dict[str, float]] = field(default_factory=list)
     ready: list[Ready] = field(default_factory=list)
     appends: dict[tuple[str, int], list[Appends]] = field(default_factory=dict)
+    turns: list[Turns] = field(default_factory=list)
     trees: list[list[Opened]] = field(default_factory=list)
     growths: list[list[Growth]] = field(default_factory=list)
     loads: list[float] = field(default_factory=list)
@@ -95,6 +97,19 @@ def targets(rounds: Rounds) -> list[Target]:
     if rounds.ready:
         ratio = median(rounds.ready, lambda it: it.ratio)
         found.append(Target("ready, in bare imports", ratio, MOST_READY_RATIO))
+    if rounds.turns:
+        found += [
+            Target(
+                "200 turns: growth of a process",
+                median(rounds.turns, lambda it: it.grown),
+                MOST_GROWTH_MB,
+                "MB",
+            ),
+            Target("200 turns: files and threads added", median(rounds.turns, lambda it: it.added), 0),
+            Target(
+                "200 turns: late turns in early ones", median(rounds.turns, lambda it: it.slower), MOST_SLOWER
+            ),
+        ]
     return found
 
 
@@ -112,6 +127,8 @@ def written(rounds: Rounds) -> str:
         parts.append(_ready(rounds.ready))
     if rounds.appends:
         parts.append(_appends(rounds))
+    if rounds.turns:
+        parts.append(_turns(rounds.turns))
     parts.append(tree_rows(rounds.trees, rounds.growths))
     return "\n".join(part.rstrip() + "\n" for part in parts)
 
@@ -215,4 +232,34 @@ def _appends(rounds: Rounds) -> str:
             f"{median(results, lambda it: it.p50):.1f} | {median(results, lambda it: it.p99):.0f} | "
             f"{median(results, lambda it: it.largest):.0f} |"
         )
+    return "\n".join(lines)
+
+
+def _turns(results: Sequence[Turns]) -> str:
+    """Times in milliseconds, memory in MB."""
+    rows = [
+        (
+            "ms a turn, median",
+            *(median(results, of) * 1000 for of in (lambda it: it.first, lambda it: it.last)),
+        ),
+        (
+            "CPU ms a turn, worker",
+            *(median(results, of) * 1000 for of in (lambda it: it.cpu_first, lambda it: it.cpu_last)),
+        ),
+    ]
+    for name in sorted(results[0].late):
+        for what in ("memory", "files", "threads"):
+            early = statistics.median(getattr(result.early[name], what) for result in results)
+            late = statistics.median(getattr(result.late[name], what) for result in results)
+            rows.append((f"{what.replace('memory', 'MB')}, {name}", early, late))
+    lines = [
+        "## A long conversation\n",
+        (
+            f"{TURNS} turns of the demo model in one session, with tools: turns {EARLY[0]} to {EARLY[1]} beside "
+            f"{LATE[0]} to {LATE[1]}; each process after a quarter of the turns and in the end.\n"
+        ),
+        "| | early | late |",
+        "|---|---|---|",
+        *(f"| {what} | {early:.0f} | {late:.0f} |" for what, early, late in rows),
+    ]
     return "\n".join(lines)

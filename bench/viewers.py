@@ -69,12 +69,12 @@ class Visitor:
         await self._client.get(link)
         await self._post(link)
 
-    async def open_session(self) -> Viewer:
+    async def open_session(self, model: str = MODEL) -> Viewer:
         """A new session's page."""
         chooser = (await self._client.get("/")).text
         choice = re.search(r'name="workspace".*?(?:<option |)value="(\d+)"', chooser, re.S)
         assert choice, "no workspace can be chosen on the start page"
-        page = await self._post("/s/new/", workspace=choice[1], model=MODEL)
+        page = await self._post("/s/new/", workspace=choice[1], model=model)
         stream = re.search(r"<session-stream[^>]*>", page.text)
         assert stream, page.text[:500]
         facts = dict(re.findall(r'data-(\w+)="([^"]*)"', stream[0]))

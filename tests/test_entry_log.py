@@ -175,9 +175,12 @@ def test_an_entry_of_another_session_is_no_leaf(session: Session) -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_rows_give_the_context_that_the_core_gives(session: Session, seed: int) -> None:
-    """01 §5: reading from the kept boundary on equals projecting the whole path, at every leaf."""
+    """01 §5: reading from the kept boundary on equals projecting the whole path, at every leaf; so does following
+    the leaves as they were written.
+    """
     grow_at_random(session, seed, 40)
     tree = core_tree(session)
+    follower = entry_log.PathFollower()
     for row in session.entries.select_related("segment"):
         path = tree.path(row.entry_id)
         assert ids(entry_log.path_to(row)) == [entry.id for entry in path]
@@ -185,6 +188,21 @@ def test_rows_give_the_context_that_the_core_gives(session: Session, seed: int) 
         found = entry_log.load_context(session, leaf=row)
         assert found.messages == expected.messages
         assert (found.model, found.thinking_level) == (expected.model, expected.thinking_level)
+        active = entry_log.active_path(row)
+        assert follower.read(row) == (active, project(active))
+
+
+def test_who_follows_a_path_reads_only_what_is_new(session: Session) -> None:
+    for number in range(3):
+        entry_log.append(session.pk, user(f"question {number}"))
+    follower = entry_log.PathFollower()
+    session.refresh_from_db()
+    before, _ = follower.read(session.leaf)
+    entry_log.append(session.pk, answer("answer"))
+    session.refresh_from_db()
+    path, context = follower.read(session.leaf)
+    assert all(one is other for one, other in zip(path, before, strict=False))
+    assert len(context.messages) == len(path) == 4
 
 
 @pytest.mark.parametrize("seed", range(4))

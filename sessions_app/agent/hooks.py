@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -357,6 +358,9 @@ class Hooks:
         return {"entries": entries, "continue": wants_more}
 
     def _chain_messages(self, name: str, messages: list[Json]) -> list[Json]:
+        if self.has(name):
+            # What a handler is given is its own to change; the conversation stays as it is.
+            messages = deepcopy(messages)
         for extension, handler in self._handlers[name]:
             answer = self._call(name, extension, handler, {"messages": messages})
             if answer and isinstance(answer.get("messages"), list):

@@ -111,12 +111,15 @@ class _Pairing:
             self._out.append(message)
             return
         given = [call["id"] for call in calls]
-        renamed = [{**call, "id": self._ids.unique(call["id"])} for call in calls]
-        queue = iter(renamed)
-        content = [next(queue) if block["type"] == "toolCall" else block for block in message["content"]]
+        ids = [self._ids.unique(call_id) for call_id in given]
+        if ids != given:
+            calls = [{**call, "id": call_id} for call, call_id in zip(calls, ids, strict=True)]
+            queue = iter(calls)
+            content = [next(queue) if block["type"] == "toolCall" else block for block in message["content"]]
+            message = {**message, "content": content}
         if len(set(given)) < len(given):
             self._repairs.append("Two calls of one answer had the same id; one got a new one.")
-        self._span = _Span({**message, "content": content}, renamed, given, [None] * len(calls))
+        self._span = _Span(message, calls, given, [None] * len(calls))
 
     def _result(self, message: Json) -> None:
         span = self._span

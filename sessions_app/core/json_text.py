@@ -171,7 +171,7 @@ def _prints_alike(value: Any) -> bool:
 
 
 def _is_array_index(key: str) -> bool:
-    return _ARRAY_INDEX.match(key) is not None and int(key) <= _LARGEST_ARRAY_INDEX
+    return key[:1].isdigit() and _ARRAY_INDEX.match(key) is not None and int(key) <= _LARGEST_ARRAY_INDEX
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -200,7 +200,12 @@ def text_of(content: Any, separator: str = "") -> str:
     """The text of a string or of the text blocks in a list; a text block without text is empty."""
     if isinstance(content, str):
         return content
-    return separator.join(block_text(block) for block in blocks_of(content) if block.get("type") == "text")
+    if not isinstance(content, list):
+        return ""
+    texts = [
+        block_text(block) for block in content if isinstance(block, dict) and block.get("type") == "text"
+    ]
+    return texts[0] if len(texts) == 1 else separator.join(texts)
 
 
 def block_text(block: Json, field: str = "text") -> str:

@@ -65,6 +65,27 @@ def project(path: Sequence[Entry]) -> Context:
     return Context(tuple(entries), messages, model_of(path), thinking_level_of(path))
 
 
+def extended(context: Context, added: Sequence[Entry]) -> Context | None:
+    """The context of a path that goes on with `added` below the one whose context this is: what `project` would say.
+
+    None where something added, or an edit that is there already, may change what stands before or comes after it.
+    """
+    changing = (Kind.COMPACTION, Kind.CONTEXT_EDIT)
+    if any(entry.kind in changing for entry in added):
+        return None
+    if any(item.entry.kind == Kind.CONTEXT_EDIT for item in context.entries):
+        return None
+    entries = [project_entry(entry) for entry in added]
+    messages = [message for item in entries for message in item.messages]
+    level = _last_thinking_level(added)
+    return Context(
+        (*context.entries, *entries),
+        [*context.messages, *messages],
+        model_of(added) or context.model,
+        context.thinking_level if level is None else level,
+    )
+
+
 def select(path: Sequence[Entry]) -> list[Entry]:
     """The active entries: `[newest compaction] + kept range without system messages + what follows` (01 §5.1).
 
@@ -223,7 +244,12 @@ def model_of(path: Sequence[Entry]) -> Json | None:
 
 def thinking_level_of(path: Sequence[Entry]) -> str:
     """The last thinking level set on the whole path (01 §5.3)."""
+    level = _last_thinking_level(path)
+    return DEFAULT_THINKING_LEVEL if level is None else level
+
+
+def _last_thinking_level(path: Sequence[Entry]) -> str | None:
     for entry in reversed(path):
         if entry.kind == Kind.THINKING_LEVEL_CHANGE and isinstance(entry.record.get("thinkingLevel"), str):
             return str(entry.record["thinkingLevel"])
-    return DEFAULT_THINKING_LEVEL
+    return None

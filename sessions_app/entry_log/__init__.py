@@ -15,6 +15,7 @@ from sessions_app.entry_log.appending import (
     move_leaf,
 )
 from sessions_app.entry_log.columns import stored_id
+from sessions_app.entry_log.following import PathFollower
 from sessions_app.entry_log.importing import Progress, import_records
 from sessions_app.entry_log.reading import (
     Siblings,
@@ -40,6 +41,7 @@ __all__ = [
     "ANY_LEAF",
     "METADATA_KINDS",
     "LeafMoved",
+    "PathFollower",
     "Progress",
     "Siblings",
     "Trail",

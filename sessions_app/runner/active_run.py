@@ -21,6 +21,7 @@ from sessions_app.agent.partial_answer import PartialAnswer
 from sessions_app.agent.stop import StopSignal
 from sessions_app.core.totals import Spending
 from sessions_app.models import Entry, QueuedMessage, Run
+from sessions_app.runner.compaction_plan import Branch
 from sessions_app.transactions import write_transaction
 
 logger = logging.getLogger(__name__)
@@ -55,6 +56,7 @@ class ActiveRun:
     tokens: int = 0
     cost: float = 0.0
     is_left: bool = False
+    follower: entry_log.PathFollower = field(default_factory=entry_log.PathFollower)
 
     def store(self, fields: Json, *, author: Any = None, delivered: int | None = None) -> Entry | None:
         """Append an entry behind the run's tail; with `delivered`, the queued message goes in the same transaction.
@@ -78,6 +80,11 @@ class ActiveRun:
         if isinstance(fields.get("message"), dict):
             self.count(fields["message"].get("usage"))
         return entry
+
+    def branch(self) -> Branch | None:
+        """The session's active branch as it is now; None for a session without an entry."""
+        leaf = self.run.session.leaf = entry_log.current_leaf(self.session_pk)
+        return None if leaf is None else Branch(leaf, *self.follower.read(leaf))
 
     def count(self, usage: Any) -> None:
         """Add a usage to what the run has spent."""

@@ -35,7 +35,7 @@ from sessions_app.runner.compaction_parts import (
     reason_of,
     result_of,
 )
-from sessions_app.runner.compaction_plan import Branch, plan_for, preparation_of, read_branch
+from sessions_app.runner.compaction_plan import Branch, plan_for, preparation_of
 from sessions_app.runner.compaction_rules import compaction_settings
 from sessions_app.runner.settling import close_open_calls, open_calls
 from sessions_app.runner.summary_writer import SummaryWriter
@@ -77,8 +77,7 @@ class Compactor:
 
     def branch(self) -> Branch | None:
         """As it is now; None for a session without an entry."""
-        leaf = self._active.run.session.leaf = entry_log.current_leaf(self._active.session_pk)
-        return read_branch(leaf) if leaf is not None else None
+        return self._active.branch()
 
     def by_hand(self, instructions: str) -> Attempted:
         """A person asked for it (CT-01): works whatever the guard or the settings say."""

@@ -8,13 +8,14 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
 
-from sessions_app import blobs, entry_log, live
+from sessions_app import blobs, live
 from sessions_app.agent.events import (
     AgentEnded,
     CallsWaiting,
@@ -159,7 +160,9 @@ class PromptRun:
         """
         if not hooks.has("agent_before_settle") or self.active.stop.is_set():
             return False
-        asked = hooks.agent_before_settle({"type": "agent_before_settle", "messages": self._context()})
+        asked = hooks.agent_before_settle(
+            {"type": "agent_before_settle", "messages": deepcopy(self._context())}
+        )
         append_drafts(self.active, asked["entries"])
         if not asked["continue"] or self._has_continued or self.active.outcome != Run.Status.COMPLETED:
             return False
@@ -330,8 +333,9 @@ class PromptRun:
             self.active.error_kind = event.error.kind if event.error else "provider"
 
     def _context(self) -> list[Json]:
-        self.session.leaf = entry_log.current_leaf(self.session.pk)
-        return blobs.inline_images(entry_log.load_context(self.session).messages, session_pk=self.session.pk)
+        branch = self.active.branch()
+        messages = branch.context.messages if branch is not None else []
+        return blobs.inline_images(messages, session_pk=self.session.pk)
 
     def _poll(self, mode: str) -> list[Json]:
         """What is to be said next of a queue; a row goes when its entry is stored."""
@@ -343,8 +347,8 @@ class PromptRun:
 
     def _record_system_prompt(self) -> None:
         """What the model is told first is part of the tree: a system message with what changed (01 §2)."""
-        self.session.leaf = entry_log.current_leaf(self.session.pk)
-        known = entry_log.load_context(self.session).system
+        branch = self.active.branch()
+        known = branch.context.system if branch is not None else None
         patch = system_patch(known, self._sections, self._tools)
         if patch is not None:
             self.active.store({"type": "message", "message": {**patch, "timestamp": _milliseconds()}})

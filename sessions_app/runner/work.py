@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from sessions_app import integrity, live, search_index
+from sessions_app import entry_log, integrity, live, search_index
 from sessions_app.models import Run
 from sessions_app.runner.active_run import ActiveRun, LeaseLost, claim
 from sessions_app.runner.branch_summary_run import BranchSummaryRun
@@ -59,6 +59,9 @@ def carry_out(run_id: int) -> None:
         fail(active, f"Something went wrong inside the server: {type(error).__name__}: {error}", "internal")
     finally:
         heartbeat.remove(active)
+        active.follower = (
+            entry_log.PathFollower()
+        )  # the run's parts refer to each other and may stay for a while
         if not active.is_left:
             active.stream.close(active.outcome)
     search_index.catch_up_with(session.pk)

@@ -168,3 +168,16 @@ def test_trust_is_the_first_clear_answer_and_resources_add_up():
     hooks.add("resources_discover", lambda event: {"skillPaths": ["a"]})
     hooks.add("resources_discover", lambda event: {"skillPaths": ["b"], "themePaths": ["t"]})
     assert hooks.resources_discover({}) == {"skillPaths": ["a", "b"], "themePaths": ["t"]}
+
+
+@pytest.mark.parametrize("name", ["context", "context_with_system"])
+def test_what_a_handler_changes_in_place_stays_out_of_the_conversation(name: str):
+    hooks = Hooks()
+
+    def change(event: Json) -> None:
+        event["messages"][0]["content"] = "changed"
+
+    hooks.add(name, change)
+    messages = [{"role": "user", "content": "said"}]
+    assert getattr(hooks, name)(messages)[0]["content"] == "changed"
+    assert messages == [{"role": "user", "content": "said"}]

@@ -14,7 +14,7 @@ from sessions_app.core.cut_points import find_cut, is_cut_point
 from sessions_app.core.entries import Entry, Kind, compaction_entry
 from sessions_app.core.errors import NothingToCompact
 from sessions_app.core.json_text import parse_json, print_compact_json, print_json
-from sessions_app.core.projection import project
+from sessions_app.core.projection import extended, project
 from sessions_app.core.tokens import estimate_messages
 from sessions_app.core.transcript import serialise
 from sessions_app.core.tree import Tree
@@ -50,6 +50,18 @@ def test_writing_on_another_branch_never_changes_what_a_leaf_sees(built: Tree, o
     ]
     grown = Tree([*built.entries, *foreign])
     assert project(grown.path(leaf_of(built))) == before
+
+
+@examples
+@given(trees(), st.integers(min_value=0))
+def test_a_context_that_is_extended_is_the_one_of_the_longer_path(built: Tree, place: int) -> None:
+    """01 §5. Where it can't be extended, nothing is claimed."""
+    path = built.path(leaf_of(built))
+    cut = place % (len(path) + 1)
+    longer = extended(project(path[:cut]), path[cut:])
+    assert longer in (None, project(path))
+    edits = {Kind.COMPACTION, Kind.CONTEXT_EDIT}
+    assert longer is not None or any(entry.kind in edits for entry in path)
 
 
 @examples

@@ -77,11 +77,12 @@ def text_of(content: object) -> str:
         return content
     if not isinstance(content, list):
         return ""
-    return "\n".join(
+    texts = [
         str(block.get("text") or "")
         for block in content
         if isinstance(block, dict) and block.get("type") == "text"
-    )
+    ]
+    return texts[0] if len(texts) == 1 else "\n".join(texts)
 
 
 def spans_of(messages: Sequence[Json]) -> list[Span]:

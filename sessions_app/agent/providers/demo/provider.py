@@ -20,6 +20,7 @@ from sessions_app.agent.stop import StopSignal
 #: However long a text is, writing it out takes at most so many seconds.
 _LONGEST_TEXT = 9.0
 _LONGEST_CALL = 1.5
+_PRINTER = json.JSONEncoder(ensure_ascii=False)
 
 
 def _wall_clock() -> int:
@@ -122,10 +123,9 @@ class DemoProvider:
         return min(1.0 / self._pace, longest / max(1, pieces)) if self._pace > 0 else 0.0
 
     def _message(self, request: ProviderRequest, content: list[Json], reason: str) -> Json:
-        read = len(request.system) + sum(
-            len(json.dumps(m.get("content"), ensure_ascii=False)) for m in request.messages
-        )
-        read += sum(len(tool.description) + len(json.dumps(tool.parameters)) for tool in request.tools)
+        read = len(request.system) + _printed_length([m.get("content") for m in request.messages])
+        read += sum(len(tool.description) for tool in request.tools)
+        read += _printed_length([tool.parameters for tool in request.tools])
         taken, given = -(-read // 4), -(-len(json.dumps(content, ensure_ascii=False)) // 4) if content else 0
         return {
             "role": "assistant",
@@ -144,6 +144,11 @@ class DemoProvider:
             "stopReason": reason,
             "timestamp": self._clock(),
         }
+
+
+def _printed_length(values: list[object]) -> int:
+    """Characters of the values as JSON, without what a list puts around and between them."""
+    return len(_PRINTER.encode(values)) - 2 * max(1, len(values))
 
 
 def _text(text: str) -> Json:
