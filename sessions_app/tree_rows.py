@@ -29,6 +29,8 @@ WHERE segment_id IN (SELECT id FROM {segments} WHERE session_id = %s) GROUP BY s
 }
 MOST_MARKS = 500
 _PLACE = ("entry__segment_id", "entry__ordinal")
+# "+ 0": few entries are marked, and of a session there are many; its index is no way to find them.
+_OF_SESSION = F("entry__session_id") + 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +71,22 @@ def entries_after(session: Session, seq: int) -> list[NewEntry]:
 def marks_of(session: Session, labels: Mapping[str, str]) -> dict[str, Any]:
     """What stands out, as an outline takes it; `labels` are those of the session by entry id."""
     leaf = session.leaf
-    # "+ 0": few entries are marked, and of a session there are many; its index is no way to find them.
-    of_session = F("entry__session_id") + 0
-    pins = Pin.objects.annotate(of=of_session).filter(of=session.pk)
-    outcomes = OutcomeMark.objects.annotate(of=of_session).filter(of=session.pk)
+    pins = Pin.objects.annotate(of=_OF_SESSION).filter(of=session.pk)
     return {
         "leaf": (leaf.segment_id, leaf.ordinal) if leaf is not None else None,
         "labels": labelled(session.pk, labels),
         "pins": frozenset(pins.values_list(*_PLACE)),
-        "outcomes": {
-            (segment, ordinal): outcome
-            for segment, ordinal, outcome in outcomes.values_list(*_PLACE, "outcome")
-        },
+        "outcomes": outcomes_of(session),
         "running": Run.objects.filter(session=session).active().exists(),
         "queued": session.queue.count(),
+    }
+
+
+def outcomes_of(session: Session) -> dict[Place, str]:
+    """What came of branches, by the tip that was marked."""
+    marks = OutcomeMark.objects.annotate(of=_OF_SESSION).filter(of=session.pk)
+    return {
+        (segment, ordinal): outcome for segment, ordinal, outcome in marks.values_list(*_PLACE, "outcome")
     }
 
 

@@ -17,7 +17,7 @@ from sessions_app.fragments.diffs import Diff, parse_patch
 from sessions_app.fragments.plain_text import one_line
 from sessions_app.fragments.tree_branches import begin_of
 from sessions_app.fragments.tree_drawing import Picture, Rect
-from sessions_app.fragments.tree_words import KIND_NAMES, OUTCOME_WORDS, words_at
+from sessions_app.fragments.tree_words import KIND_NAMES, words_at
 from sessions_app.models import Entry, Session
 from sessions_app.tree_rows import at_places
 
@@ -352,6 +352,6 @@ def named(outline: Outline, tips: Sequence[Entry]) -> list[Json]:
 def _name(outline: Outline, tip: Entry, words: str) -> str:
     strand, outcome = outline.strands[tip.segment_id], outline.outcomes.get((tip.segment_id, tip.ordinal))
     said = [one_line(words, 44) or "A branch", wording.plural(len(strand.faces), "entry", "entries")]
-    said += [OUTCOME_WORDS[outcome]] if outcome else []
+    said += [wording.OUTCOME_WORDS[outcome]] if outcome else []
     said += ["here"] if outline.leaf == (tip.segment_id, tip.ordinal) else []
     return " · ".join(said)

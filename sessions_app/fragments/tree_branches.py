@@ -6,7 +6,8 @@ from typing import Any
 
 from sessions_app.core import faces
 from sessions_app.core.drawing import Outline, Place, Strand
-from sessions_app.fragments.tree_words import OUTCOME_GLYPHS, OUTCOME_WORDS, words_at
+from sessions_app.fragments.tree_words import OUTCOME_GLYPHS, words_at
+from sessions_app.fragments.wording import OUTCOME_WORDS
 
 Json = dict[str, Any]
 

@@ -12,7 +12,7 @@ from sessions_app.core.drawing import Outline
 from sessions_app.core.messages import number_of, text_of
 from sessions_app.fragments import wording
 from sessions_app.fragments.plain_text import excerpt, one_line
-from sessions_app.fragments.tree_words import KIND_NAMES, OUTCOME_WORDS
+from sessions_app.fragments.tree_words import KIND_NAMES
 from sessions_app.models import Entry, HiddenBranch, Pin, Session
 
 Json = dict[str, Any]
@@ -69,7 +69,7 @@ def details(session: Session, outline: Outline, entry: Entry) -> Json:
         "tip": tip,
         "is_tip": is_tip,
         "outcome": outline.outcomes.get((tip.segment_id, tip.ordinal), ""),
-        "outcomes": OUTCOME_WORDS,
+        "outcomes": wording.OUTCOME_WORDS,
         "tools": _tools(outline, place),
         "files": _files(session, entry),
         "running": outline.running,

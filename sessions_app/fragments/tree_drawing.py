@@ -17,7 +17,7 @@ from sessions_app.fragments import tree_svg as svg
 from sessions_app.fragments import wording
 from sessions_app.fragments.plain_text import one_line
 from sessions_app.fragments.tree_far import far_words
-from sessions_app.fragments.tree_words import OUTCOME_GLYPHS, OUTCOME_WORDS, Words, words_around, words_at
+from sessions_app.fragments.tree_words import OUTCOME_GLYPHS, Words, words_around, words_at
 from sessions_app.models import Entry, Session
 
 MOST_NODES = 700
@@ -387,7 +387,7 @@ class Picture:
         """The outcome of a branch, and what is said behind its tip."""
         strand = self.outline.strands[item.strand]
         outcome = self.outline.outcomes.get((item.strand, len(strand.faces) - 1), "")
-        said = OUTCOME_WORDS.get(outcome, "stopped" if item.face == faces.STOPPED else "tip")
+        said = wording.OUTCOME_WORDS.get(outcome, "stopped" if item.face == faces.STOPPED else "tip")
         if item is self.here:
             said = f"here · {said}" if outcome else "here"
         return outcome, f"{said} · {wording.money(strand.cost)}" if strand.cost else said
@@ -401,7 +401,7 @@ class Picture:
             if place in self.outline.pins:
                 said.append("pinned")
             if place in self.outline.outcomes:
-                said.append(OUTCOME_WORDS[self.outline.outcomes[place]])
+                said.append(wording.OUTCOME_WORDS[self.outline.outcomes[place]])
             if item is self.here:
                 said.append("you are here")
         if item.hits:

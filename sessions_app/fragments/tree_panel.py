@@ -18,6 +18,7 @@ from sessions_app.core import faces
 from sessions_app.core.bare_words import bare_words
 from sessions_app.core.entries import Kind
 from sessions_app.core.messages import text_of
+from sessions_app.fragments import tree_svg as svg
 from sessions_app.fragments import wording
 from sessions_app.fragments.plain_text import one_line
 from sessions_app.fragments.surroundings import labels_of
@@ -62,7 +63,7 @@ _FIRST_TEXT = re.compile(r'"(?:text|content|summary)"\s*:\s*"((?:[^"\\]|\\.){0,4
 class TreeRow:
     """One row. `shape` is a glyph or `capsule`; `seq` is where it goes (with `tip`: to the newest below it);
     `place` is its position among the rows of its level, of `of`; a capsule on the path holds the depths from `first`
-    to `last`."""
+    to `last`, and `ticks` are its barcode: kinds and paths."""
 
     shape: str
     words: str
@@ -79,6 +80,7 @@ class TreeRow:
     of: int = 1
     first: int | None = None
     last: int | None = None
+    ticks: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,21 +126,32 @@ def _rows(session: Session, layout: Layout, labels: dict[str, str]) -> list[Tree
     by_depth: dict[int, list[Branch]] = {}
     for branch in layout.branches:
         by_depth.setdefault(branch.depth, []).append(branch)
-    rows = _branch_rows(by_depth.get(-1, ()), firsts, labels)
+    outcomes = _outcomes_of_tips(session, layout)
+    rows = _branch_rows(by_depth.get(-1, ()), firsts, labels, outcomes)
     previous = -1
     for depth in sorted(entries):
         if depth - previous > 1:
-            rows.append(_capsule(previous + 1, depth - 1))
+            rows.append(_capsule(layout, previous + 1, depth - 1))
         previous = depth
         entry = entries[depth]
         beside = by_depth.get(depth, ())
         if (row := _row(entry, labels, fork=bool(beside))) is not None:
             rows.append(row)
-        rows += _branch_rows(beside, firsts, labels)
+        rows += _branch_rows(beside, firsts, labels, outcomes)
     rows = _with_here(rows, at_work=session.runs.active().exists())
-    ahead = _branch_rows(layout.ahead, firsts, labels)
+    ahead = _branch_rows(layout.ahead, firsts, labels, outcomes)
     rows += [replace(row, level=1, tail=True) for row in ahead]
     return rows
+
+
+def _outcomes_of_tips(session: Session, layout: Layout) -> dict[int, str]:
+    marked = tree_rows.outcomes_of(session)
+    strands = layout.outline.strands
+    return {
+        segment: outcome
+        for (segment, ordinal), outcome in marked.items()
+        if segment in strands and ordinal == len(strands[segment].faces) - 1
+    }
 
 
 def _entries_at(layout: Layout, depths: set[int]) -> dict[int, Any]:
@@ -156,7 +169,7 @@ def opened_run(session: Session, first: int, last: int) -> TreePanel:
     labels = labels_of(session.pk)
     rows = [row for depth in sorted(entries) if (row := _row(entries[depth], labels, fork=False)) is not None]
     if until < last:
-        rows.append(_capsule(until + 1, last))
+        rows.append(_capsule(layout, until + 1, last))
     return TreePanel(tuple(rows), branches=0, entries=0, messages=0, own_messages=0)
 
 
@@ -299,9 +312,12 @@ def _first_entries(branches: Sequence[Branch]) -> dict[tuple[int, int], Any]:
 
 
 def _branch_rows(
-    branches: Sequence[Branch], firsts: dict[tuple[int, int], Any], labels: dict[str, str]
+    branches: Sequence[Branch],
+    firsts: dict[tuple[int, int], Any],
+    labels: dict[str, str],
+    outcomes: dict[int, str],
 ) -> list[TreeRow]:
-    """The branches at one fork, newest last; of many only the newest."""
+    """The branches at one fork, newest last; of many only the newest. `outcomes` by segment."""
     known = [branch for branch in branches if (branch.segment, branch.ordinal) in firsts]
     rows: list[TreeRow] = []
     if len(branches) > MOST_BRANCHES:
@@ -314,6 +330,8 @@ def _branch_rows(
         aside = wording.plural(branch.count, "entry", "entries")
         if branch.forks:
             aside += f", {wording.plural(branch.forks, 'fork')}"
+        if branch.segment in outcomes:
+            aside = f"{wording.OUTCOME_WORDS[outcomes[branch.segment]]} · {aside}"
         rows.append(
             TreeRow(
                 shape=shape,
@@ -328,9 +346,16 @@ def _branch_rows(
     return rows
 
 
-def _capsule(first: int, last: int) -> TreeRow:
+def _capsule(layout: Layout, first: int, last: int) -> TreeRow:
     words = wording.plural(last - first + 1, "entry", "entries")
-    return TreeRow("capsule", words, first=first, last=last)
+    told = layout.faces()[first : last + 1]
+    return TreeRow(
+        "capsule",
+        words,
+        first=first,
+        last=last,
+        ticks=tuple(svg.ticks(told, min(6, len(told)), 14, 8.5).items()),
+    )
 
 
 def _numbered(rows: Sequence[TreeRow]) -> tuple[TreeRow, ...]:

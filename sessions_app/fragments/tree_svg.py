@@ -54,7 +54,7 @@ def capsule(item: Item, y: float, entries: str, *, line: str = "") -> str:
     css = f"cap cap--{line}" if line else "cap"
     box = f'x="{number(item.x)}" y="{number(top)}" width="{number(item.width)}" height="{CAPSULE_HEIGHT}" rx="10"'
     parts = [f'<rect class="{css}" {box}/>']
-    for kind, moves in _ticks(entries, bins, item.x + _INSET, top + 5.5).items():
+    for kind, moves in ticks(entries, bins, item.x + _INSET, top + 5.5).items():
         parts.append(f'<path class="tick tick--{kind}" d="{moves}"/>')
     parts.append(text(count, right, y + 4, "t-count", "end"))
     return "".join(parts)
@@ -64,12 +64,13 @@ def small_capsule(x: float, y: float, entries: str, *, active: bool) -> str:
     """A capsule of one size, with a short barcode and without its count, around `x`."""
     css = "cap cap--path" if active else "cap"
     parts = [f'<rect class="{css}" x="{number(x - 18)}" y="{number(y - 9)}" width="36" height="18" rx="9"/>']
-    for kind, moves in _ticks(entries, min(6, len(entries)), x - 10, y - 4.5).items():
+    for kind, moves in ticks(entries, min(6, len(entries)), x - 10, y - 4.5).items():
         parts.append(f'<path class="tick tick--{kind}" d="{moves}"/>')
     return "".join(parts)
 
 
-def _ticks(entries: str, bins: int, left: float, top: float) -> dict[str, str]:
+def ticks(entries: str, bins: int, left: float, top: float) -> dict[str, str]:
+    """The barcode of a run: by kind, a path of ticks 9 px high."""
     found: dict[str, list[str]] = {}
     for index in range(bins):
         chunk = entries[index * len(entries) // bins : (index + 1) * len(entries) // bins]

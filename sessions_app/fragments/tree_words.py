@@ -41,7 +41,6 @@ KIND_NAMES: dict[str, str] = {
     faces.USAGE: "Usage",
     faces.UNKNOWN: "Entry",
 }
-OUTCOME_WORDS = {"worked": "worked", "dead_end": "dead end", "in_progress": "in progress"}
 OUTCOME_GLYPHS = {"worked": "worked", "dead_end": "dead", "in_progress": "idle"}
 
 _ERROR = re.compile(r'"errorMessage"\s*:\s*"((?:[^"\\]|\\.){0,200})')

@@ -7,6 +7,8 @@ from typing import Any
 
 from django.utils.translation import ngettext
 
+OUTCOME_WORDS = {"worked": "worked", "dead_end": "dead end", "in_progress": "in progress"}
+
 _MINUTE = 60
 _HOUR = 3600
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 from sessions_app import entry_log, fragments
 from sessions_app.fragments import comparison
 from sessions_app.fragments.outlines import outline_of
-from sessions_app.fragments.tree_words import OUTCOME_WORDS
+from sessions_app.fragments.wording import OUTCOME_WORDS
 from sessions_app.models import Entry, Session
 from sessions_app.services import carrying
 from sessions_app.views.errors import problem, tells_errors, wants_fragment

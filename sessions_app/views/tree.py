@@ -23,7 +23,7 @@ from sessions_app.fragments.tree_branches import branches_of
 from sessions_app.fragments.tree_column import Column
 from sessions_app.fragments.tree_drawing import Picture, Rect
 from sessions_app.fragments.tree_minimap import minimap_of
-from sessions_app.fragments.tree_words import OUTCOME_WORDS
+from sessions_app.fragments.wording import OUTCOME_WORDS
 from sessions_app.models import Entry, HiddenBranch, Pin, Session
 from sessions_app.services import outcomes
 from sessions_app.views import leaving

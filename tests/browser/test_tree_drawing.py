@@ -192,7 +192,7 @@ def test_two_branches_beside_each_other_and_one_answer_carried(tree_page: Page) 
     )
 
 
-def test_beside_the_chat_a_folded_run_opens_in_its_place(tree_page: Page) -> None:
+def test_beside_the_chat_a_folded_run_opens_below_its_row_and_folds_again(tree_page: Page) -> None:
     page = tree_page
     page.goto(page.url.partition("tree/")[0])
     wait_for_elements(page)
@@ -200,8 +200,12 @@ def test_beside_the_chat_a_folded_run_opens_in_its_place(tree_page: Page) -> Non
     run.focus()
     page.keyboard.press("Enter")
     expect(item(page, "Step 4")).to_be_visible()
-    expect(run).to_have_count(0)
+    expect(run).to_have_attribute("aria-expanded", "true")
     expect(item(page, "Step 0")).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(run).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(item(page, "Step 4")).to_have_count(0)
 
 
 def test_on_a_phone_the_chosen_entry_is_a_sheet(tree_page: Page) -> None:
