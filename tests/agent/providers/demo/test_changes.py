@@ -27,6 +27,11 @@ CLUB = {
     "lists/shopping.md": "# Shopping for the party\n\n- [ ] charcoal\n- [x] plates\n- [ ] buns\n",
     "settings.ini": "[club]\nfee = 60\n\n[mail]\nreminders = off\n",
     "fees.py": "FEE = 60\n",
+    "budget.csv": "date,item,kind,in,out\n2026-01-05,fees,fees,60.00,\n2026-02-01,paint,materials,,18.90\n",
+    "rules.txt": "1. Lock the gate.\n2. No dogs.\n",
+    "drafts/outline.md": "# Outline\n\n1. Method\n2. Results\n3. Discussion\n\nTODO: the number of members\n",
+    "todo.txt": "[ ] paint the boat\n[x] phone list\n",
+    "pages/a.html": "<p>Founded 2025</p>\n<footer>2025 Club</footer>\n",
 }
 CHANGED = [
     (WORKSHOP, "use port 9090 instead of 8080 in dev", "config/dev.yaml", "port: 8080", "port: 9090"),
@@ -47,7 +52,6 @@ CHANGED = [
     (CLUB, "Tom has paid", "members.csv", "2021-09-12,no", "2021-09-12,yes"),
     (CLUB, "turn reminders on in the config", "settings.ini", "reminders = off", "reminders = on"),
     (CLUB, "raise the fee to 65 everywhere", "fees.py", "60", "65"),
-    (CLUB, "the band starts at 20:00 now, change that in the party plan", "plans/summer-party.md", "19:30", "19:30"),
     (CLUB, 'add a section "Weather" to the summer party plan saying we move to the hall if it rains', "plans/summer-party.md", "grill?\n", "grill?\n\n## Weather\n\nWe move to the hall if it rains.\n"),
     (CLUB, "replace 18 July with 25 July in the party plan and check nothing else still says 18 July", "plans/summer-party.md", "18 July", "25 July"),
 ]  # fmt: skip
@@ -90,7 +94,7 @@ UNCLEAR = [
     (WORKSHOP, "set the timeout to 20", "2 settings fit"),
     (WORKSHOP, "remove the chain from the parts", "2 rows"),
     (WORKSHOP, "add a part: saddle, blue, 12 pieces", "is `blue` the `supplier`"),
-    (CLUB, "replace 60 with 70", "2 files"),
+    (CLUB, "replace 60 with 70", "3 files"),
 ]
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from sessions_app.agent.providers.demo.changes import entries, files, keys, new_rows, prose, rows
 from sessions_app.agent.providers.demo.changes.ground import NotMine
-from sessions_app.agent.providers.demo.changes.wish import FOLLOW, Wish, is_tail, wishes
+from sessions_app.agent.providers.demo.changes.readings import FOLLOW, is_tail, wishes
+from sessions_app.agent.providers.demo.changes.wish import Wish
 from sessions_app.agent.providers.demo.desk import Desk
 from sessions_app.agent.providers.demo.moves import Move
 from sessions_app.agent.providers.demo.phrases import Ask
@@ -30,6 +31,9 @@ _WAYS: dict[str, tuple[Way, ...]] = {
     "move": (files.moved,),
     "copy": (files.moved,),
     "collect": (files.collected,),
+    "drop": (files.dropped, rows.remove_row, entries.remove_entry),
+    "first": (rows.move_row, entries.add_entry),
+    "last": (rows.move_row, entries.add_entry),
 }
 
 
@@ -47,6 +51,7 @@ def change(desk: Desk, ask: Ask) -> Move[str]:
                 if len(desk.written) > written:
                     raise
                 doubt = doubt or end
+                break
     if doubt is not None:
         raise doubt
     raise NotMine
@@ -57,7 +62,7 @@ def steps(ask: Ask) -> list[Ask] | None:
     parts = [
         part
         for part in re.split(
-            r"(?:,? and then |; |, (?=(?:please )?(?:update|adjust|correct|change|fix|fill|note|record|enter|put)\b)|\. (?=[A-Za-z])|,? then |,? and (?:also )?(?=(?:add|append|put|remove|delete|set|change|update|replace|rename|move|make|create|check|verify|tell|show|fix|mark|tick|sort|save|note|write|copy|turn|adjust|correct|fill|report|say|let)\b))",
+            r"(?:,? and then |; |, (?=(?:please |pls )?(?:update|adjust|correct|change|fix|fill|note|record|enter|tick|mark|check|cross)\b)|\. (?=[A-Za-z])|,? then |,? and (?:also )?(?=(?:add|append|put|remove|delete|set|change|update|replace|rename|move|make|create|check|verify|tell|show|fix|mark|tick|sort|save|note|write|copy|turn|adjust|correct|fill|report|say|let|renumber|re-number|enter|tick)\b))",
             ask.text,
         )
         if part and part.strip(" .!?")
@@ -77,9 +82,26 @@ def steps(ask: Ask) -> list[Ask] | None:
         ):
             found[-1] = found[-1].with_text(found[-1].text + FOLLOW)
             continue
+        if found and re.match(
+            r"(?:please )?(?:tick|check|cross|mark)\b (?:it|that|this|them)\b", one.text, re.I
+        ):
+            told = re.sub(
+                r"\b(?:has|have|had|is|are|was|were|did|been|now|finally|just)\b|\b(?:finished|done|completed|fixed|made|ready)\b",
+                " ",
+                found[-1].text,
+                flags=re.I,
+            )
+            found[-1] = found[-1].with_text(f"tick off {told.strip()}")
+            continue
         if found and is_tail(one.text, parts[number - 1]):
             continue
-        if not wishes(one):
+        if not wishes(one) and not (
+            number == 0
+            and len(parts) > 1
+            and re.match(
+                r"(?:please )?(?:tick|check|cross|mark)\b (?:it|that|this|them)\b", parts[1].strip(), re.I
+            )
+        ):
             return None
         found.append(one)
     return found or None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sessions_app.agent.providers.demo.changes.ground import (
     CONFIGS,
@@ -12,11 +11,11 @@ from sessions_app.agent.providers.demo.changes.ground import (
     NotMine,
     files,
     named,
-    read,
     read_all,
     speaking_of,
 )
-from sessions_app.agent.providers.demo.changes.tokens import SOFT, among, missing, names_of, score, tokens
+from sessions_app.agent.providers.demo.changes.spots import Spot, spot_for, spots_of
+from sessions_app.agent.providers.demo.changes.tokens import SOFT, among, missing, names_of, tokens
 from sessions_app.agent.providers.demo.changes.wish import Wish
 from sessions_app.agent.providers.demo.descriptions import split_items
 from sessions_app.agent.providers.demo.desk import Desk
@@ -24,7 +23,6 @@ from sessions_app.agent.providers.demo.jobs.changing import put_lines
 from sessions_app.agent.providers.demo.moves import FileText, Move
 from sessions_app.agent.providers.demo.phrases import Ask
 from sessions_app.agent.providers.demo.script import CannotDo
-from sessions_app.agent.providers.demo.sheets.sheet import is_table
 from sessions_app.agent.providers.demo.sheets.words import singular
 from sessions_app.agent.providers.demo.writing import bullets, clip, code, ending, link
 
@@ -35,103 +33,9 @@ _WISHED = r"(?:one|two|three|four|five|\d+|some|a few|several|more) (?:\w+ )?(?:
 _DONE = re.compile(r"^\s*(?:[-*+]\s+)?(?P<mark>\[(?:x|done|ok)\]|\((?:x|done|ok)\)|x |✓|✔|done:)\s*", re.I)
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A list or a section: the file, the line of its heading (None: the whole file), and the line behind its end."""
-
-    text: FileText
-    heading: int | None
-    first: int
-    end: int
-
-    @property
-    def title(self) -> str:
-        return "" if self.heading is None else self.text.lines[self.heading].lstrip("# ").rstrip(":")
-
-
-def spots_of(text: FileText) -> list[Spot]:
-    """The whole file and each of its sections; in a plain text a line that ends in a colon, or is underlined, opens one."""
-    lines = text.lines
-    found = [Spot(text, None, 0, len(lines))]
-    heads: list[tuple[int, int]] = []
-    fenced = False
-    for number, line in enumerate(lines):
-        fenced ^= line.lstrip().startswith("```")
-        heading = _HEADING.match(line)
-        if heading and not fenced:
-            heads.append((number, len(heading[1])))
-        elif ending(text.path) in {"yml", "yaml"} and re.match(r"\s*[\w-]+:\s*$", line):
-            heads.append((number, 3 + len(line) - len(line.lstrip())))
-        elif (
-            ending(text.path) != "md"
-            and ending(text.path) in PROSE
-            and re.fullmatch(r"[A-Z][\w ,'&-]{1,40}:", line.rstrip())
-        ):
-            heads.append((number, 2))
-    for place, (number, level) in enumerate(heads):
-        end = next((n for n, other in heads[place + 1 :] if other <= level), len(lines))
-        if ending(text.path) in {"yml", "yaml"}:
-            end = next(
-                (
-                    n
-                    for n in range(number + 1, end)
-                    if lines[n].strip()
-                    and len(lines[n]) - len(lines[n].lstrip()) <= level - 3
-                    and not lines[n].lstrip().startswith("- ")
-                ),
-                end,
-            )
-        found.append(Spot(text, number, number + 1, end))
-    return found
-
-
-def spot_for(desk: Desk, ask: Ask, where: str, kinds: frozenset[str]) -> Move[Spot]:
-    """The one place a phrase means. Raises NotMine when there is none, CannotDo when there are several."""
-    paths = [p for p in (yield from files(desk)) if ending(p) in kinds and not is_table(p)]
-    inside = named(where, ask, paths)
-    masked = re.search(r"‹p\d+›", where)
-    if masked and not inside:
-        raise NotMine
-    wanted = tokens(ask.plain(re.sub(r"‹p\d+›", " ", where) if masked else where))
-    if not wanted and not inside:
-        raise NotMine
-    telling = [w for w in wanted if w not in SOFT]
-    pool = list(
-        dict.fromkeys(
-            [*(inside or []), *([] if masked else (yield from speaking_of(desk, telling or wanted, paths)))]
-        )
-    )
-    found: list[tuple[int, Spot]] = []
-    for text in (yield from read_all(desk, pool)):
-        around = names_of(text.path)
-        first = next((line for line in text.lines if line.strip()), "")
-        top = set(tokens(first)) if _HEADING.match(first) else set()
-        for spot in spots_of(text):
-            own = set(tokens(spot.title)) if spot.heading is not None else set()
-            if missing(wanted, own, around, top) or (
-                spot.heading is not None and not any(among(w, own) for w in wanted)
-            ):
-                continue
-            only_title = spot.heading is not None and spot.title == first.lstrip("# ")
-            extra = len([w for w in own if not among(w, wanted)])
-            found.append(
-                (6 * score(wanted, (own, 4), (around, 3), (top, 2)) - extra - (9 if only_title else 0), spot)
-            )
-    if not found:
-        raise NotMine
-    best = max(points for points, _ in found)
-    fitting = [spot for points, spot in found if points == best]
-    if len({(s.text.path, s.heading) for s in fitting}) > 1:
-        raise CannotDo(
-            f"Not done: {len(fitting)} places fit “{clip(ask.plain(where), 60)}”. Name one:\n\n"
-            + bullets(f"{link(s.text.path, (s.heading or 0) + 1)} {s.title}".rstrip() for s in fitting[:6])
-        )
-    return fitting[0]
-
-
 def add_entry(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
     """One or several entries at the end of a list, a line at the end of a text. Raises NotMine when the place is not found."""
-    if not wish.where:
+    if not wish.where and not desk.written:
         raise NotMine
     if not wish.what.strip(" ,") or re.match(
         r"(?:an? |the )?(?:function|class|method|docstring|test|column|comment|type hints?|import)\b",
@@ -139,8 +43,12 @@ def add_entry(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
         re.I,
     ):
         raise NotMine
-    spot = yield from spot_for(desk, ask, wish.where, PROSE | {"yml", "yaml"})
-    text, lines = spot.text, spot.text.lines
+    where = wish.where or f"‹p{len(ask.values)}›"
+    if not wish.where:
+        # A step that names no place goes on in the file of the one before.
+        ask = Ask(ask.text, (*ask.values, desk.written[-1]))
+    spot = yield from spot_for(desk, ask, where, PROSE | {"yml", "yaml"})
+    text, lines = spot.text, list(spot.text.lines)
     if (
         re.search(r"chang(?:es|elog)|history|release", text.path.rsplit("/", 1)[-1], re.I)
         and spot.heading is None
@@ -159,15 +67,7 @@ def add_entry(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
     )
     items = [n for n in items if n < sub] or items
     if items:
-        last = _ITEM.match(lines[items[-1]])
-        if last is None:
-            raise NotMine
-        place, added = items[-1] + 1, []
-        while place < spot.end and lines[place].startswith(last.group(1) + "  ") and lines[place].strip():
-            place += 1
-        for number, entry in enumerate(given, 1):
-            mark = f"{int(last.group(3)) + number}{last.group(2)[-1]}" if last.group(3) else last.group(2)
-            added.append(f"{last.group(1)}{mark}{last.group(4)}{'[ ] ' if last.group(5) else ''}{entry}")
+        place, added = _beside(lines, spot, items, given, wish, ask)
     else:
         place = sub
         while place > spot.first and not lines[place - 1].strip():
@@ -181,6 +81,8 @@ def add_entry(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
             f"- {entry}" if listed and not entry.startswith(("- ", "#", ">")) else entry for entry in given
         ]
         gap_above = place > 0 and lines[place - 1].strip() and ending(text.path) == "md"
+        boxes = [line for line in lines[spot.first : spot.end] if re.match(r"\s*\[[ xX]\] ", line)]
+        added = [f"[ ] {entry}" if boxes else entry for entry in added]
         added = [
             *([""] if gap_above else []),
             *added,
@@ -198,6 +100,45 @@ def add_entry(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
     )
 
 
+def _beside(
+    lines: list[str], spot: Spot, items: list[int], given: list[str], wish: Wish, ask: Ask
+) -> tuple[int, list[str]]:
+    """Where the entries go and how they are written; behind the last one unless another place is wished.
+    A numbered list is counted anew in `lines`."""
+    at = items[-1]
+    if wish.kind == "first":
+        at = items[0]
+    elif wish.side:
+        wanted = tokens(ask.plain(wish.beside))
+        fitting = [n for n in items if not missing(wanted, set(tokens(lines[n])))]
+        if len(fitting) != 1:
+            raise CannotDo(
+                f"Not added: {len(fitting)} entries of {link(spot.text.path)} fit “{clip(ask.plain(wish.beside), 60)}”."
+            )
+        at = fitting[0]
+    found = _ITEM.match(lines[at])
+    if found is None:
+        raise NotMine
+    place = at
+    if not (wish.kind == "first" or wish.side == "before"):
+        place += 1
+        while place < spot.end and lines[place].startswith(found.group(1) + "  ") and lines[place].strip():
+            place += 1
+    box = "[ ] " if found.group(5) else ""
+    if not found.group(3):
+        return place, [f"{found.group(1)}{found.group(2)}{found.group(4)}{box}{entry}" for entry in given]
+    number = int(found.group(3)) + (0 if place == at else 1)
+    for n in (n for n in items if n >= place):
+        counted = _ITEM.match(lines[n])
+        if counted and counted.group(3) and counted.group(1) == found.group(1):
+            start, end = counted.span(3)
+            lines[n] = f"{lines[n][:start]}{int(counted.group(3)) + len(given)}{lines[n][end:]}"
+    sign = found.group(2)[-1]
+    return place, [
+        f"{found.group(1)}{number + k}{sign}{found.group(4)}{box}{entry}" for k, entry in enumerate(given)
+    ]
+
+
 def _entries(ask: Ask, what: str, *, listed: bool) -> list[str]:
     """The entries that the words give, without the words around them."""
     what = re.sub(
@@ -207,7 +148,7 @@ def _entries(ask: Ask, what: str, *, listed: bool) -> list[str]:
         flags=re.I,
     )
     bare = re.sub(
-        r"^(?:an? |the |another |one more |one |new |more )*(?:(?:note|line|entry|item|sentence|bullet(?: point)?|point|reminder|todo|task|comment|paragraph|idea|question|step|decision|topic)s?\b(?: (?:saying|that says|for|about|of|called|reading|to say))?:? ?)?(?:that (?=\w+ \w+))?",
+        r"^(?:an? |the |another |one more |one |new |more )*(?:(?:note|line|entry|item|sentence|bullet(?: point)?|point|reminder|todo|task|comment|paragraph|idea|question|step|decision|topic|chapter|rule|ingredient)s?\b(?: (?:saying|that says|for|about|of|called|reading|to say))?:? ?)?(?:that (?=\w+ \w+))?",
         "",
         what.strip(),
         flags=re.I,
@@ -332,7 +273,7 @@ def tick(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
     text, number, _ = _the_one(found, telling, ask.plain(wish.what), "changed")
     old = text.lines[number]
     item = _ITEM.match(old)
-    if item and item.group(5):
+    if (item and item.group(5)) or re.match(r"\s*\[[ xX]\]", old):
         new = re.sub(r"\[[ xX]\]", "[ ]" if wish.kind == "undone" else "[x]", old, count=1)
     elif wish.kind == "undone":
         new = _DONE.sub("", old, count=1)
@@ -351,6 +292,8 @@ def _may_be_ticked(text: FileText, line: str, *, back: bool) -> bool:
     if item and item.group(5):
         return ("x" in item.group(5).lower()) == back
     listed = re.search(r"todo|task|list|shopping|packing", text.path, re.I) is not None
+    if re.match(r"\s*\[[ xX]\]", line):
+        return (re.match(r"\s*\[[xX]\]", line) is not None) == back
     return listed and (_DONE.match(line) is not None) == back
 
 
@@ -464,18 +407,3 @@ def sort_lines(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
         lines[place] = line
     yield from put_lines(desk, text, lines)
     return f"Sorted {len(places)} lines of {link(text.path, places[0] + 1)}. “undo” takes it back."
-
-
-def lines_about(desk: Desk, wanted: Sequence[str], paths: Sequence[str]) -> Move[list[tuple[str, int, str]]]:
-    """(path, line number, text) of every line in which all the words stand."""
-    found = []
-    for path in (yield from speaking_of(desk, wanted, paths)):
-        text = yield from read(desk, path)
-        if text is not None:
-            found += [
-                (path, n + 1, line)
-                for n, line in enumerate(text.lines)
-                if not missing(wanted, set(tokens(line)), names_of(path))
-                and any(among(w, tokens(line)) for w in wanted)
-            ]
-    return found

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from sessions_app.agent.providers.demo import moves
-from sessions_app.agent.providers.demo.changes.entries import lines_about, spots_of
 from sessions_app.agent.providers.demo.changes.ground import PROSE, NotMine, named, read, read_all
 from sessions_app.agent.providers.demo.changes.ground import files as text_files
+from sessions_app.agent.providers.demo.changes.spots import lines_about, spots_of
 from sessions_app.agent.providers.demo.changes.tokens import SOFT, tokens
 from sessions_app.agent.providers.demo.changes.wish import Wish
 from sessions_app.agent.providers.demo.desk import Desk
@@ -29,10 +29,18 @@ def make_folder(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
     return f"Made the folder {link(path + '/')}."
 
 
+def _sources(desk: Desk, ask: Ask, what: str, every: list[str]) -> list[str] | None:
+    """The files that are named, or the one "it" stands for."""
+    if not re.fullmatch(r"(?:it|that|this|them)(?: file)?", what, re.I):
+        return named(what, ask, [p for p in every if not p.endswith("/")])
+    just = [p for p in desk.listed() if not p.endswith("/")][-1:]
+    return just or ([it] if (it := desk.it()) else None)
+
+
 def moved(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
     """A file or several under another name or in a folder; what names them elsewhere follows when that is wished."""
     every = yield from moves.every_path(desk, "Looking what is here.")
-    sources = named(wish.what, ask, [p for p in every if not p.endswith("/")])
+    sources = _sources(desk, ask, wish.what, every)
     several = (
         re.match(r"(?:all|every|both|the \w+ files|the logs|these|those)\b", wish.what, re.I) is not None
     )
@@ -57,7 +65,7 @@ def moved(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
     for source in sources:
         name, parent = source.rsplit("/", 1)[-1], source.rpartition("/")[0]
         if into:
-            goal = f"{target.rstrip('/')}/{name}"
+            goal = f"{target.rstrip('/')}/{name}".removeprefix("./")
         elif "/" in target or wish.kind != "rename" or not parent:
             goal = target
         else:
@@ -81,6 +89,20 @@ def moved(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
             if pointed:
                 said.append(pointed)
     return "\n\n".join(said)
+
+
+def dropped(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
+    """One file that all the words name, read once more so that it can be brought back."""
+    every = yield from moves.every_path(desk, "Looking what is here.")
+    telling = [w for w in tokens(ask.plain(wish.what)) if w not in SOFT]
+    found = named(wish.what, ask, [p for p in every if not p.endswith("/")])
+    if not found or len(found) != 1 or not telling:
+        raise NotMine
+    yield from moves.read(desk, found[0], "Reading it once, so that “undo” can write it again.", check=False)
+    yield from moves.shell(
+        desk, f"rm -- {moves.quoted(found[0])}", f"Deleting {code(found[0])}.", what="deleting"
+    )
+    return f"Deleted {code(found[0])}. “undo” writes it again."
 
 
 def _references(desk: Desk, old: str, new: str, *, follow: bool) -> Move[str]:

@@ -64,6 +64,8 @@ def named(words: str, ask: Ask, paths: Sequence[str]) -> list[str] | None:
     if not fitting:
         return None
     ranked = sorted(fitting, key=lambda p: (-_name_score(wanted_words, p), p.count("/"), len(p), p))
+    if re.match(r"(?:all|every|each|both)\b", words.strip(), re.I):
+        return ranked
     best = _name_score(wanted_words, ranked[0])
     return [p for p in ranked if _name_score(wanted_words, p) == best]
 

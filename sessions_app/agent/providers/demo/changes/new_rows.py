@@ -6,9 +6,9 @@ import re
 from datetime import date, timedelta
 
 from sessions_app.agent.providers.demo import moves
-from sessions_app.agent.providers.demo.changes.ground import NotMine
+from sessions_app.agent.providers.demo.changes.ground import NotMine, files, named
 from sessions_app.agent.providers.demo.changes.rows import sheets_of
-from sessions_app.agent.providers.demo.changes.tokens import among, tokens
+from sessions_app.agent.providers.demo.changes.tokens import SOFT, among, tokens
 from sessions_app.agent.providers.demo.changes.wish import Wish
 from sessions_app.agent.providers.demo.desk import Desk
 from sessions_app.agent.providers.demo.jobs.changing import put_lines
@@ -17,13 +17,16 @@ from sessions_app.agent.providers.demo.phrases import Ask
 from sessions_app.agent.providers.demo.script import CannotDo
 from sessions_app.agent.providers.demo.sheets import cells
 from sessions_app.agent.providers.demo.sheets.changes import csv_line, json_with, truth_word
-from sessions_app.agent.providers.demo.sheets.sheet import Sheet
+from sessions_app.agent.providers.demo.sheets.sheet import Sheet, is_table
 from sessions_app.agent.providers.demo.sheets.words import OPPOSITES, ROLES, SAME, singular
 from sessions_app.agent.providers.demo.writing import code, link, table
 
 _SPLIT = re.compile(
     r"\s*[,;()]\s*|\s+[-–—]\s+|:\s+|\s+(?:at|for|from|by|with|in|on|and|priced at|costing)\s+(?=\S)", re.I
 )
+#: What is spent and what comes in, where a table has a column for each.
+_MONEY_OUT = dict.fromkeys(("expense", "cost", "payment", "spending", "purchase", "bill"), True)
+_MONEY_IN = dict.fromkeys(("income", "donation", "earning", "deposit", "revenue", "sale"), True)
 _DAYS = {"today": 0, "yesterday": -1, "tomorrow": 1}
 
 
@@ -33,31 +36,23 @@ def add_row(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
     lead = re.match(
         r"(?:an? |another |the |one |new |further )*(?P<noun>[\w-]+)(?: (?:called|named))?:? ?", said, re.I
     )
-    sheets = yield from sheets_of(
-        desk, ask, wish.where, [] if wish.where else tokens(lead["noun"] if lead else said)
-    )
-    if not wish.where and lead is not None:
-        paths = [p for p in (yield from moves.every_path(desk)) if p.endswith((".csv", ".tsv", ".json"))]
-        near = [
-            p
-            for p in paths
-            if among(
-                singular(lead["noun"].lower()),
-                {singular(w) for w in tokens(p.rsplit("/", 1)[-1].rsplit(".", 1)[0])},
-            )
-        ]
-        sheets = (yield from sheets_of(desk, Ask("‹p0›", (near[0],)), "‹p0›", [])) if len(near) == 1 else []
-    if len(sheets) != 1:
-        raise NotMine
-    sheet = sheets[0]
+    first = singular(lead["noun"].lower()) if lead else ""
+    noun = singular(wish.where.split()[-1].lower()) if wish.where else first
+    sheet = yield from _table_for(desk, ask, wish, noun)
     if re.match(r"(?:an? |the |new )*column\b", said, re.I):
         raise NotMine
     nouns = sheet.nouns | {"row", "entry", "record", "line", "item"}
-    if lead and singular(lead["noun"].lower()) in nouns:
+    if lead and (first in nouns or first in {**_MONEY_OUT, **_MONEY_IN}):
         said = said[lead.end() :]
     else:
         said = re.sub(r"^(?:an? |another |the |one |new )+", "", said)
     today = yield from _today(desk, said)
+    if (
+        noun
+        and (column := _money_column(sheet, noun)) is not None
+        and (figure := re.search(r"[€$£]?\d+[.,]\d\d\b", said))
+    ):
+        said = said[: figure.start()] + f"{sheet.names[column]}={figure.group()}" + said[figure.end() :]
     values = placed(sheet, said, today)
     if isinstance(values, str):
         raise CannotDo(values)
@@ -77,6 +72,43 @@ def add_row(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
     return f"Added a row to {link(sheet.path)}:\n\n{table(sheet.names, [row])}{left}"
 
 
+def _table_for(desk: Desk, ask: Ask, wish: Wish, noun: str) -> Move[Sheet]:
+    """The table that the place names; else the one whose rows the noun means, or that has a column for what is spent. Raises NotMine."""
+    paths = [p for p in (yield from files(desk)) if is_table(p)]
+    words = [w for w in tokens(ask.plain(wish.where)) if w not in SOFT] if wish.where else [noun]
+    for chosen in (
+        (named(wish.where, ask, paths) or []) if wish.where else [],
+        # "A new survey answer": one of the words names the table, the others what a row is.
+        [p for p in paths if any(among(w, tokens(p.rsplit("/", 1)[-1].rsplit(".", 1)[0])) for w in words)],
+        paths[:6] if noun in {**_MONEY_OUT, **_MONEY_IN} else [],
+    ):
+        found: list[Sheet] = []
+        for path in chosen[:6]:
+            found += yield from sheets_of(desk, Ask("‹p0›", (path,)), "‹p0›", [])
+        if chosen and chosen is not paths and len(found) != 1:
+            found = [sheet for sheet in found if _money_column(sheet, noun) is not None]
+        if len(found) == 1:
+            return found[0]
+    raise NotMine
+
+
+def _money_column(sheet: Sheet, noun: str) -> int | None:
+    """The column for what is spent, or for what comes in."""
+    wanted = (
+        {"out", "expense", "debit", "spent"}
+        if noun in _MONEY_OUT
+        else {"in", "income", "credit", "received"}
+        if noun in _MONEY_IN
+        else set()
+    )
+    found = [
+        n
+        for n, c in enumerate(sheet.columns)
+        if c.kind == "number" and {singular(w) for w in c.words} & wanted
+    ]
+    return found[0] if len(found) == 1 else None
+
+
 def _today(desk: Desk, said: str) -> Move[date | None]:
     if not re.search(r"\b(?:today|yesterday|tomorrow)\b", said, re.I):
         return None
@@ -90,6 +122,11 @@ def placed(sheet: Sheet, said: str, today: date | None) -> dict[int, str] | str:
     parts = [p.strip().strip("\"'“”").rstrip(".") for p in _SPLIT.split(said) if p and p.strip(" .")]
     loose: list[str] = []
     for part in parts:
+        empty = re.fullmatch(r"(?:no|without) (\w+)", part, re.I)
+        if empty and any(
+            c.kind == "text" and among(w, c.words) for c in sheet.columns for w in tokens(empty[1])
+        ):
+            continue
         part = re.sub(r"^(?:and|who|which|it|is|costs?|he|she|the|a|an)\s+", "", part, flags=re.I)
         if not _by_name(sheet, values, part, today):
             loose.append(part)
@@ -139,6 +176,17 @@ def placed(sheet: Sheet, said: str, today: date | None) -> dict[int, str] | str:
 
 def _by_name(sheet: Sheet, values: dict[int, str], part: str, today: date | None) -> bool:
     """Whether the part names its column: "email: x", "price 3", "joined today", "6 pieces", "not paid"."""
+    said_of = tokens(part)
+    for number, column in enumerate(sheet.columns):
+        # "Uses the bus" in the column `uses_night_bus`.
+        if (
+            number not in values
+            and column.kind == "truth"
+            and len(said_of) > 1
+            and all(among(w, column.words) for w in said_of)
+        ):
+            values[number] = truth_word(sheet, number, yes=True)
+            return True
     told = re.fullmatch(r"(not |no |un|hasn't |has |already |is )?([\w-]+)(?: yet)?", part, re.I)
     if told:
         word = SAME.get(told[2].lower(), told[2].lower())
@@ -151,7 +199,7 @@ def _by_name(sheet: Sheet, values: dict[int, str], part: str, today: date | None
     for pattern in (
         r"(?P<name>[^\d:=]+?)\s*(?::|=|\bis\b|\bof\b)\s*(?P<value>.+)",
         r"(?P<name>[\w-]+) (?P<value>.+)",
-        r"(?P<value>[€$£]?\d\S*) (?P<name>[a-z][\w-]*)",
+        r"(?P<value>[€$£]?\d\S*)(?: ?(?:g|kg|ml|l|cm|m|km|€|eur|euros?|h|min))? (?P<name>[a-z][\w-]*)",
     ):
         found = re.fullmatch(pattern, part, re.I)
         if found is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from sessions_app.agent.providers.demo import moves
-from sessions_app.agent.providers.demo.changes.entries import spots_of
 from sessions_app.agent.providers.demo.changes.ground import (
     PROSE,
     NotMine,
@@ -14,6 +13,7 @@ from sessions_app.agent.providers.demo.changes.ground import (
     read_all,
     speaking_of,
 )
+from sessions_app.agent.providers.demo.changes.spots import spots_of
 from sessions_app.agent.providers.demo.changes.tokens import SOFT, among, missing, names_of, tokens
 from sessions_app.agent.providers.demo.changes.wish import Wish
 from sessions_app.agent.providers.demo.desk import Desk
@@ -45,6 +45,8 @@ def replace(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
     """Every place of a text in the files meant. Raises NotMine when it stands nowhere, CannotDo when it is unclear where."""
     old = _bare(ask, wish.old)
     new = ask.plain(wish.value).strip().strip("\"“”'")
+    if wish.side == "sentence":
+        new = new[:1].upper() + new[1:] + ("" if new.endswith((".", "!", "?")) else ".")
     if len(old) < 2 and not old.isdigit():
         raise NotMine
     paths = yield from files(desk)
@@ -86,10 +88,15 @@ def replace(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
         for text in (yield from read_all(desk, [path])):
             whole = "\n".join(text.lines)
             pattern = exact if exact.search(whole) else loose
-            changed, times = pattern.subn(lambda m: _cased(m.group(), old, new), whole)
+            places = [n for n, line in enumerate(text.lines, 1) if pattern.search(line)]
+            about = [
+                n
+                for n in places
+                if any(among(w, tokens(text.lines[n - 1])) for w in tokens(ask.plain(wish.what)))
+            ]
+            changed, times = _substituted(text.lines, about or places, pattern, old, new)
             if times:
-                places = [n for n, line in enumerate(text.lines, 1) if pattern.search(line)]
-                yield from put_lines(desk, text, changed.split("\n"))
+                yield from put_lines(desk, text, changed)
                 done.append(f"{link(path, places[0] if places else 1)}: {count(times, 'place')}")
     left = [p for p in having if p not in chosen]
     more = (
@@ -100,6 +107,26 @@ def replace(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
         else ""
     )
     return f"Replaced {code(old)} by {code(new)}:\n\n{bullets(done)}{more}"
+
+
+def _substituted(
+    lines: list[str], places: list[int], pattern: re.Pattern[str], old: str, new: str
+) -> tuple[list[str], int]:
+    """The lines with the text put in place in those given, and how often. A mark such as TODO goes with the rest of its line."""
+    changed, times = list(lines), 0
+    for number in places:
+        line = lines[number - 1]
+        marked = (
+            re.match(rf"(\s*(?:[-*+] |#+ |// |# )?){re.escape(old)}\b:? ", line)
+            if old.upper() in {"TODO", "FIXME", "TBD", "XXX"}
+            else None
+        )
+        if marked and " " in new:
+            changed[number - 1], found = marked[1] + new, 1
+        else:
+            changed[number - 1], found = pattern.subn(lambda m: _cased(m.group(), old, new), line)
+        times += found
+    return changed, times
 
 
 def _cased(found: str, old: str, new: str) -> str:

@@ -206,6 +206,32 @@ def remove_row(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
     return (yield from rewritten(desk, sheet, dict.fromkeys(rows)))
 
 
+def move_row(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
+    """The one row the words describe becomes the first or the last."""
+    wanted = [w for w in tokens(ask.plain(wish.what)) if w not in SOFT]
+    for sheet in (yield from sheets_of(desk, ask, wish.where, wanted)):
+        rows = [r for r in range(sheet.size) if wanted and not missing(wanted, _words_of(sheet, r))]
+        if len(rows) != 1 or sheet.mark == "json":
+            continue
+        text = yield from full(desk, sheet.path)
+        places = [n for n, line in enumerate(text.lines) if line.strip()][1:]
+        if len(places) != sheet.size:
+            continue
+        line = text.lines[places[rows[0]]]
+        rest = [n for n in places if n != places[rows[0]]]
+        order = (
+            [line, *(text.lines[n] for n in rest)]
+            if wish.kind == "first"
+            else [*(text.lines[n] for n in rest), line]
+        )
+        new = list(text.lines)
+        for place, moved in zip(places, order, strict=True):
+            new[place] = moved
+        yield from put_lines(desk, text, new)
+        return f"Moved the row {code(clip(line, 80))} of {link(sheet.path)} to the {'top' if wish.kind == 'first' else 'end'}."
+    raise NotMine
+
+
 def sort_rows(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
     """The rows of a table in another order, in the file itself."""
     paths = [p for p in (yield from files(desk)) if is_table(p)]

@@ -19,7 +19,7 @@ _SAME = {
 #: They say nothing about which place is meant.
 FILLING = word_set("""
     the a an my our your his her their its this that these those of in on at to for from into onto with by and or as is are was be been has have it them there
-    please just also now then new currently current existing whole entire same own me us we i you he she they s called named which who whose what
+    please just also now then new currently current existing whole entire same own me us we i you he she they s called named which who whose what all every each both thing stuff old one still so
 """)  # fmt: skip
 #: They may belong to a name, and are otherwise only the word for a place.
 SOFT = word_set("""
