@@ -69,8 +69,8 @@ bench: setup ## time and memory of the paths that matter, into bench/RESULTS.md 
 	$(BIN)/python -m bench $(ARGS)
 	$(BIN)/python -m bench.pages
 
-providers-check: setup ## jobs against LiteLLM's proxy, a server that is not ours (installs it into .data)
-	$(BIN)/python -m bench.providers_check
+providers-check: setup ## jobs against three servers that are not ours, installed into .data (ARGS="--only fakellm==0.3.5")
+	$(BIN)/python -m bench.providers_check $(ARGS)
 
 snapshots: setup ## renew the stored snapshots; review the difference like code
 	$(BIN)/python -m pytest -m "not browser and not services" --snapshot-update

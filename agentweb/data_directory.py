@@ -15,7 +15,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from agentweb.problems import Problem
@@ -27,13 +27,31 @@ SPACE_NEEDED = 50 * 1024 * 1024
 LOCK_SECONDS = 0.5
 
 
+# What decides which models a server offers.
+OFFERED = (
+    "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_COMPATIBLE_API_KEY", "OPENAI_COMPATIBLE_BASE_URL",
+    "OPENAI_COMPATIBLE_MODELS", "AGENTWEB_SCRIPT",
+)  # fmt: skip
+_SAID = ("OPENAI_COMPATIBLE_MODELS", "AGENTWEB_SCRIPT")
+
+
+def offers() -> dict[str, str]:
+    """Those of this process's environment that are set: the names of models, of keys and addresses only that they are."""
+    return {
+        name: os.environ[name] if name in _SAID else "set-in-the-server"
+        for name in OFFERED
+        if os.environ.get(name)
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class RunningServer:
-    """Who holds a data directory; port 0 when it serves no pages (a lone `agentweb prompt`)."""
+    """Who holds a data directory; port 0 when it serves no pages (a lone `agentweb prompt`); what it `offers`."""
 
     pid: int
     host: str = ""
     port: int = 0
+    offers: dict[str, str] = field(default_factory=dict)
 
     @property
     def description(self) -> str:

@@ -26,8 +26,37 @@ STOP_SECONDS = 20.0
 WAITING_SECONDS = 30.0
 # How long a server that has gone may take to be started again.
 LOST_SECONDS = 30.0
-# What the runner says for other viewers; the rest of its events are those of spec 10.
-INTERNAL = {"run_end", "reset", "limit_reached", "request_repaired"}
+# The events of spec 10 that a run's stream holds or its entries tell, and their fields. What else the runner says is for
+# other viewers.
+EVENTS: dict[str, tuple[str, ...]] = {
+    "session": ("version", "id", "timestamp", "cwd"),
+    "agent_start": (),
+    "agent_end": ("messages", "willRetry"),
+    "agent_settled": ("aborted",),
+    "turn_start": (),
+    "turn_end": ("message", "toolResults"),
+    "message_start": ("message",),
+    "message_update": ("usage", "assistantMessageEvent"),
+    "message_end": ("message",),
+    "tool_execution_start": ("toolCallId", "toolName", "args"),
+    "tool_execution_update": ("toolCallId", "toolName", "args", "partialResult"),
+    "tool_execution_end": ("toolCallId", "toolName", "result", "isError", "durationMs"),
+    "queue_update": ("steering", "followUp"),
+    "entry_appended": ("entry",),
+    "session_info_changed": ("name",),
+    "thinking_level_changed": ("level",),
+    "compaction_start": ("reason",),
+    "compaction_end": ("reason", "result", "aborted", "willRetry", "errorMessage"),
+    "auto_retry_start": ("attempt", "maxAttempts", "delayMs", "errorMessage"),
+    "auto_retry_end": ("success", "attempt", "finalError"),
+    "summarization_retry_scheduled": ("attempt", "maxAttempts", "delayMs", "errorMessage"),
+    "summarization_retry_attempt_start": ("source", "reason"),
+    "summarization_retry_finished": (),
+    "bash_execution_update": ("id", "delta"),
+    "extension_error": ("extensionPath", "event", "error"),
+    "extension_ui_request": ("id", "method", "title", "message", "options", "timeout"),
+    "extension_ui_response": ("id", "value", "confirmed", "cancelled"),
+}
 
 
 class Printer(Protocol):
@@ -169,7 +198,7 @@ class Follower:
             self.tell_entries(event.get("seq"))
         elif self.is_told and event["type"] in {"message_start", "message_update"}:
             return
-        elif event["type"] not in INTERNAL | {"agent_settled"}:
+        elif event["type"] in EVENTS and event["type"] != "agent_settled":
             self.printer.event(event)
 
     def has_told(self, started: Json) -> bool:
@@ -197,18 +226,24 @@ class Follower:
         return run.status
 
 
+# In place of a block's number: the output of a person's own command.
+_COMMAND = -1
+
+
 class TextPrinter:
     """The answers' text as it grows, with an empty line between two answers."""
 
     def __init__(self, output: TextIO) -> None:
         self.output = output
         self.blocks: dict[int, str] = {}
-        self.has_printed = False
+        self.has_printed = self.ends_line = False
 
     def begin(self, session: Session) -> None:
         """Its key is told at the end, beside the answer."""
 
     def event(self, event: Json) -> None:
+        if event["type"] == "bash_execution_update":
+            self.add(_COMMAND, event["delta"])
         if event["type"] == "message_start" and event["message"].get("role") == "assistant":
             self.blocks = {}
         if event["type"] != "message_update":
@@ -222,6 +257,8 @@ class TextPrinter:
 
     def entry(self, record: Json) -> None:
         message = record.get("message") or {}
+        if message.get("role") == "bashExecution" and _COMMAND not in self.blocks:
+            self.add(_COMMAND, str(message.get("output") or ""))
         if message.get("role") != "assistant" or not isinstance(message.get("content"), list):
             return
         for index, block in enumerate(message["content"]):
@@ -230,7 +267,7 @@ class TextPrinter:
         self.blocks = {}
 
     def end(self, *, aborted: bool) -> None:
-        if self.has_printed:
+        if self.has_printed and not self.ends_line:
             self.write("\n")
 
     def complete(self, index: int, text: str) -> None:
@@ -248,7 +285,7 @@ class TextPrinter:
         if index not in self.blocks and self.has_printed:
             self.write("\n\n")
         self.blocks[index] = self.blocks.get(index, "") + text
-        self.has_printed = True
+        self.has_printed, self.ends_line = True, text.endswith("\n")
         self.write(text)
 
     def write(self, text: str) -> None:
@@ -296,6 +333,13 @@ class JsonPrinter:
             case _:
                 self.write(event)
 
+    def changed(self, record: Json) -> None:
+        """What some entries say besides being there."""
+        if record.get("type") == "session_info":
+            self.write({"type": "session_info_changed", "name": record.get("name")})
+        elif record.get("type") == "thinking_level_change":
+            self.write({"type": "thinking_level_changed", "level": record.get("thinkingLevel")})
+
     def entry(self, record: Json) -> None:
         message = record.get("message")
         if record.get("type") == "message" and isinstance(message, dict):
@@ -306,13 +350,15 @@ class JsonPrinter:
             self.messages.append(message)
             self.turn.append(message)
         self.write({"type": "entry_appended", "entry": record})
+        self.changed(record)
 
     def end(self, *, aborted: bool) -> None:
         self.write({"type": "agent_settled", "aborted": aborted})
 
     def write(self, event: Json) -> None:
+        known = {name: event[name] for name in ("type", *EVENTS[event["type"]]) if name in event}
         # ASCII: no separator that some reader takes for the end of a line.
-        self.output.write(json.dumps(event) + "\n")
+        self.output.write(json.dumps(known) + "\n")
         self.output.flush()
 
 

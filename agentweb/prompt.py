@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from agentweb.data_directory import chosen_directory, running_server
+from agentweb.data_directory import OFFERED, chosen_directory, running_server
 from agentweb.preparation import set_up_django, try_broker
 from agentweb.problems import ASKS, BUSY, CEILING, FAILED, NOT_AVAILABLE, STOPPED, USAGE, Problem
 from agentweb.supervisor import Options, Supervisor, uses_external_broker
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from agentweb.following import Follower
     from sessions_app.models import Session, Workspace
+    from sessions_app.services.runs import Submission
     from sessions_app.services.sessions import ModelChoice
 
 # A server that has just been started needs a while.
@@ -85,6 +86,11 @@ def working_server(interruption: Interruption) -> Iterator[None]:
             f"Another `agentweb prompt` works in {str(data)!r} (process {server.pid}).",
             "Wait for it, or start `agentweb up`, which serves many at once.",
         )
+    if server is not None:
+        # Which models there are is the server's to say: its environment, not this terminal's.
+        for name in OFFERED:
+            os.environ.pop(name, None)
+        os.environ.update(server.offers)
     if server is not None or uses_external_broker():
         set_up_django()
         wait_for_broker(interruption)
@@ -152,12 +158,19 @@ def submit_and_follow(request: Request, interruption: Interruption) -> int:
 
     user = accounts.first_user()
     try:
-        session = chosen_session(user, request)
-        if not request.queue:
-            refuse_when_busy(session)
-        submitted = runs.submit_prompt(
-            session=session, author=user, text=request.text, mode="follow_up", key=uuid.uuid4().hex
-        )
+        with new_things_only_for_a_run(user):
+            session = chosen_session(user, request)
+            own = runs.command_in(request.text)
+            if not request.queue and not own:
+                refuse_when_busy(session)
+            key = uuid.uuid4().hex
+            submitted = (
+                own_command(session, user, *own, key=key)
+                if own
+                else runs.submit_prompt(
+                    session=session, author=user, text=request.text, mode="follow_up", key=key
+                )
+            )
         if submitted.queued is not None and not request.queue:
             # Somebody else was quicker by a hair.
             runs.remove_queued(session=session, author=user, queued_id=submitted.queued.pk)
@@ -180,6 +193,31 @@ def submit_and_follow(request: Request, interruption: Interruption) -> int:
     if not request.as_json and code not in {FAILED, CEILING, ASKS}:
         print(f"Session {session.key}", file=sys.stderr)
     return code
+
+
+@contextlib.contextmanager
+def new_things_only_for_a_run(user: User) -> Iterator[None]:
+    """A session or folder that was made for a prompt goes again when the prompt is refused."""
+    from sessions_app.models import Session, Workspace
+
+    sessions, folders = Session.objects.filter(owner=user), Workspace.objects.visible_to(user)
+    known_sessions = set(sessions.values_list("pk", flat=True))
+    known_folders = set(folders.values_list("pk", flat=True))
+    try:
+        yield
+    except Exception:
+        sessions.exclude(pk__in=known_sessions).filter(leaf=None, runs=None).delete()
+        Workspace.objects.filter(
+            pk__in=set(folders.values_list("pk", flat=True)) - known_folders, sessions=None
+        ).delete()
+        raise
+
+
+def own_command(session: Session, user: User, command: str, exclude: bool, *, key: str) -> Submission:
+    from sessions_app.services import runs
+
+    run = runs.run_command(session=session, author=user, command=command, exclude=exclude, key=key)
+    return runs.Submission(run, None, None)
 
 
 def chosen_session(user: User, request: Request) -> Session:

@@ -25,7 +25,7 @@ from types import FrameType
 from agentweb import broker
 from agentweb.addresses import pages_answer, usable_port
 from agentweb.children import Child, ChildSpec, environment_for_children, without_secrets
-from agentweb.data_directory import SOCKET_NAME, RunningServer, held, runtime_directory, write_server
+from agentweb.data_directory import SOCKET_NAME, RunningServer, held, offers, runtime_directory, write_server
 from agentweb.problems import Problem
 
 READY_SECONDS = 90.0
@@ -86,7 +86,9 @@ class Supervisor:
 
     def start(self) -> None:
         options = self.options
-        write_server(options.data, RunningServer(os.getpid(), options.host, self.port if options.web else 0))
+        write_server(
+            options.data, RunningServer(os.getpid(), options.host, self.port if options.web else 0, offers())
+        )
         (options.data / "logs").mkdir(exist_ok=True, mode=0o700)
         # It takes the longest to start, so it starts first, and waits for the word before it does anything.
         web = (

@@ -1,36 +1,31 @@
-"""The openai-compatible provider against a server that is not ours: LiteLLM's proxy, by command line and browser.
+"""Both providers against servers that are not ours, by command line and browser: see bench/foreign_servers.py.
 
-Run `make providers-check`. It installs the proxy into an environment of its own below `.data` (once), starts it on
-the loopback with mock answers and with models behind which our stand-in speaks Anthropic's API (so that the proxy
-translates tools, thinking and errors), gives jobs to a real `agentweb up`, prints a table, and fails if a job did.
+Run `make providers-check` (ARGS="--only fakellm": one server). Each server gets an environment of its own below `.data`
+(once; it needs a package index and, for llama.cpp, a C compiler) and gives answers to a real `agentweb up`. Prints a table,
+and fails if a job did.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
-import os
-import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
-import venv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
 from playwright.sync_api import expect, sync_playwright
 
+from bench import foreign_servers
 from bench.stand_in import running_stand_in
 from tests.browser.chromium import find_chromium
 from tests.browser.conftest import SWITCHES, fresh_link, sign_in
 from tests.provider_jobs import Job, ask
 from tests.running import Up, started
 
-PROXY = "litellm[proxy]==1.108.7"
-FOLDER = Path(__file__).parent.parent / ".data" / "providers-check"
-KEY = "sk-providers-check"
+Row = tuple[str, str, str, str]
+
 MOCKS = {
     "mock-text": "Hello from a mock.",
     "mock-limit": "litellm.RateLimitError",
@@ -47,6 +42,7 @@ class Case:
     what: str
     wrong: Callable[[Job], str]
     stop: bool = False
+    words: str = "Hello"
 
 
 def wants(condition: bool, words: str) -> str:
@@ -83,98 +79,112 @@ CASES = (
 )  # fmt: skip
 
 
+CLAUDE = "claude-sonnet-5-5"
+HELLO, TOLD = "Hello from a rule.", "That is what the tools said."
+RULES: list[dict[str, object]] = [
+    {"when": {"tool_result_contains": "README.md", "messages_contain": "look around"}, "respond": {"content": TOLD}},
+    {"when": {"messages_contain": "look around"}, "respond": {"tool_calls": [
+        {"name": "ls", "arguments": {}}, {"name": "find", "arguments": {"pattern": "*.md"}}]}},
+    {"when": {"messages_contain": "say nothing"}, "respond": {"content": ""}},
+    {"respond": {"content": HELLO}},
+]  # fmt: skip
+
+
+def by_rules(model: str) -> tuple[Case, ...]:
+    """The same jobs for both of the APIs that fakellm speaks. It streams no errors, and usage in one of them only."""
+    return (
+        Case(model, "text", lambda job: wants((job.code, job.text) == (0, HELLO), job.text)),
+        Case(model, "parallel tools", lambda job: wants(
+            job.code == 0 and len(job.blocks("toolCall")) == 2 and job.text == TOLD,
+            f"code {job.code}, {len(job.blocks('toolCall'))} calls, then {job.text!r}, {job.errors}"),
+            words=f"Please look around, {model}."),
+        Case(model, "an empty answer", lambda job: wants(
+            job.code == 0 and job.text == "", f"code {job.code}, {job.text!r}"), words="Please say nothing."),
+    )  # fmt: skip
+
+
+USAGE = Case(CLAUDE, "usage", lambda job: wants(job.answers[-1]["usage"]["output"] > 0, "no usage"))
+NOISE = (
+    Case("random", "noise is an answer", lambda job: wants(
+        job.code == 0 and job.answers[-1]["stopReason"] in ("stop", "length"),
+        f"code {job.code}, {job.errors}")),
+    Case("random", "stop", lambda job: wants(
+        job.code in (0, 130) and job.answers[-1]["stopReason"] in ("aborted", "stop", "length"),
+        f"code {job.code}, {job.answers[-1]}"), stop=True),
+)  # fmt: skip
+
+
 def main() -> int:
-    program = installed_proxy()
-    with tempfile.TemporaryDirectory(prefix="aw-check-") as name:
-        folder = Path(name)
-        (folder / "README.md").write_text("# hello\n", encoding="utf-8")
-        with (
-            running_stand_in() as service,
-            running_proxy(program, folder, service.url) as address,
-            started(
-                folder / "data", "--workspace", str(folder),
-                OPENAI_COMPATIBLE_BASE_URL=address, OPENAI_COMPATIBLE_API_KEY=KEY,
-                OPENAI_COMPATIBLE_MODELS=",".join([*MOCKS, *BEHIND]), AGENTWEB_RETRY_ENABLED="0",
-            ) as up,
-        ):  # fmt: skip
-            rows = [command_line_row(up, case) for case in CASES]
-            rows += browser_rows(up)
-    print(f"openai-compatible provider against {PROXY}\n")
-    print("| by | model | what | result |\n|---|---|---|---|")
-    for by, model, what, wrong in rows:
-        print(f"| {by} | {model} | {what} | {wrong or 'ok'} |")
-    return 1 if any(wrong for *_, wrong in rows) else 0
+    parser = argparse.ArgumentParser(prog="make providers-check")
+    parser.add_argument("--only", choices=SERVERS, default="")
+    chosen = parser.parse_args().only
+    rows = []
+    for name, check in SERVERS.items():
+        if chosen in ("", name):
+            with tempfile.TemporaryDirectory(prefix="aw-check-") as folder:
+                (Path(folder) / "README.md").write_text("# hello\n", encoding="utf-8")
+                rows += [(name, *row) for row in check(Path(folder))]
+    print("| Server | By | Model | What | Result |\n|---|---|---|---|---|")
+    for server, by, model, what, wrong in rows:
+        print(f"| {server} | {by} | {model} | {what} | {wrong or 'ok'} |")
+    return 1 if any(row[-1] for row in rows) else 0
 
 
-def installed_proxy() -> Path:
-    """The proxy's program, in an environment of its own; another version is another environment."""
-    home = FOLDER / PROXY.partition("==")[2]
-    program = home / "bin" / "litellm"
-    if not program.exists():
-        print(f"Installing {PROXY} into {home} (once, some minutes)", file=sys.stderr)
-        venv.create(home, with_pip=True, clear=True)
-        pip = [str(home / "bin" / "python"), "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
-        subprocess.run([*pip, PROXY], check=True)
-    return program
+def check_litellm(folder: Path) -> list[Row]:
+    with (
+        running_stand_in() as service,
+        foreign_servers.litellm(folder, service.url, MOCKS, BEHIND) as address,
+        working(folder, address, [*MOCKS, *BEHIND]) as up,
+    ):
+        return [*command_line(up, CASES), *browser_rows(up)]
+
+
+def check_fakellm(folder: Path) -> list[Row]:
+    with (
+        foreign_servers.fakellm(folder, RULES) as address,
+        working(folder, f"{address}/v1", ["by-rules"], anthropic=address) as up,
+    ):
+        return [
+            *command_line(up, by_rules("by-rules")),
+            *command_line(up, (*by_rules(CLAUDE), USAGE), provider="anthropic"),
+        ]
+
+
+def check_llama(folder: Path) -> list[Row]:
+    with foreign_servers.llama(folder, "random") as address, working(folder, address, ["random"]) as up:
+        return list(command_line(up, NOISE))
+
+
+SERVERS: dict[str, Callable[[Path], list[Row]]] = {
+    foreign_servers.LITELLM: check_litellm,
+    foreign_servers.FAKELLM: check_fakellm,
+    foreign_servers.LLAMA: check_llama,
+}
 
 
 @contextlib.contextmanager
-def running_proxy(program: Path, folder: Path, service: str) -> Iterator[str]:
-    """The address of its API until the end of the block."""
-    mocks = {
-        name: {"model": f"openai/{name}", "api_key": "none", "mock_response": text}
-        for name, text in MOCKS.items()
+def working(folder: Path, address: str, models: Sequence[str], *, anthropic: str = "") -> Iterator[Up]:
+    """A server of ours that asks there."""
+    variables = {
+        "OPENAI_COMPATIBLE_BASE_URL": address,
+        "OPENAI_COMPATIBLE_API_KEY": foreign_servers.KEY,
+        "OPENAI_COMPATIBLE_MODELS": ",".join(models),
+        "AGENTWEB_RETRY_ENABLED": "0",
     }
-    behind = {name: {"model": f"anthropic/{name}", "api_key": "none", "api_base": service} for name in BEHIND}
-    config = {
-        "model_list": [{"model_name": name, "litellm_params": to} for name, to in (mocks | behind).items()],
-        "litellm_settings": {"num_retries": 0, "telemetry": False, "drop_params": True},
-        "general_settings": {"master_key": KEY},
-    }
-    (folder / "proxy.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-    port = free_port()
-    # Its list of prices would come from the network.
-    environment = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-    with open(folder / "proxy.log", "wb") as log:
-        process = subprocess.Popen(
-            [str(program), "--config", "proxy.yaml", "--host", "127.0.0.1", "--port", str(port)],
-            cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-        )  # fmt: skip
-        try:
-            wait_until_alive(f"http://127.0.0.1:{port}/health/liveliness", process, folder / "proxy.log")
-            yield f"http://127.0.0.1:{port}/v1"
-        finally:
-            process.terminate()
-            process.wait(timeout=30)
+    if anthropic:
+        variables |= {"ANTHROPIC_BASE_URL": anthropic, "ANTHROPIC_API_KEY": foreign_servers.KEY}
+    with started(folder / "data", "--workspace", str(folder), **variables) as up:
+        yield up
 
 
-def free_port() -> int:
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
+def command_line(up: Up, cases: Sequence[Case], *, provider: str = "openai-compatible") -> Iterator[Row]:
+    for case in cases:
+        job = ask(up, case.words, model=f"{provider}/{case.model}", stop_at_first_word=case.stop)
+        wrong = "; ".join(job.breaches()) or (case.wrong(job) if job.answers else job.errors)
+        yield "prompt --json", f"{provider}/{case.model}", case.what, " ".join(wrong.split())
 
 
-def wait_until_alive(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 120
-    while True:
-        with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=5) as answer:
-            if answer.status == 200:
-                return
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise SystemExit(f"The proxy did not start:\n{log.read_text(errors='replace')[-2000:]}")
-        time.sleep(0.5)
-
-
-def command_line_row(up: Up, case: Case) -> tuple[str, str, str, str]:
-    job = ask(up, "Hello", model=f"openai-compatible/{case.model}", stop_at_first_word=case.stop)
-    wrong = "; ".join(job.breaches()) or (case.wrong(job) if job.answers else job.errors)
-    return "prompt --json", case.model, case.what, " ".join(wrong.split())
-
-
-def browser_rows(up: Up) -> Iterator[tuple[str, str, str, str]]:
+def browser_rows(up: Up) -> Iterator[Row]:
     """One job with tools and one that fails in the middle, as a person gives and sees them."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=SWITCHES)

@@ -131,9 +131,24 @@ def test_doctor_says_what_is_well_and_what_is_not(data: Path) -> None:
 
 
 def test_a_prompt_with_a_model_that_is_not_there_names_those_that_are(up: Up) -> None:
-    done = run(up.data, "prompt", "--model", "nonsense", "Hello")
+    # Which there are is the server's to say, not this terminal's environment.
+    done = run(up.data, "prompt", "--model", "nonsense", "Hello", OPENAI_COMPATIBLE_MODELS="nonsense")
     assert done.returncode == 2
     assert "demo/demo" in done.stderr
+
+
+@pytest.mark.services
+def test_a_refused_prompt_leaves_no_session_and_no_folder(up: Up) -> None:
+    before, folder = sessions(up.data), up.data.parent / "refused"
+    folder.mkdir()
+    done = run(up.data, "prompt", "--workspace", str(folder), "-", stdin="a\0b")
+    assert done.returncode == 2
+    assert "binary data" in done.stderr
+    assert sessions(up.data) == before
+    with closing(sqlite3.connect(up.data / "agentweb.sqlite3")) as database:
+        assert not database.execute(
+            "SELECT 1 FROM sessions_app_workspace WHERE path = ?", [str(folder)]
+        ).fetchall()
 
 
 def test_an_empty_prompt_is_wrong_usage(data: Path) -> None:
@@ -167,6 +182,8 @@ def test_a_prompt_goes_through_the_running_server(up: Up) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
     assert len(sessions(up.data)) == before + 1
+    own = run(up.data, "prompt", "!echo one; echo two")
+    assert (own.returncode, own.stdout) == (0, "one\ntwo\n"), own.stderr
 
 
 @pytest.mark.services

@@ -6,7 +6,9 @@ import io
 import json
 from typing import TYPE_CHECKING, Any
 
-from agentweb.following import Follower, JsonPrinter, TextPrinter
+import pytest
+
+from agentweb.following import EVENTS, Follower, JsonPrinter, TextPrinter
 from sessions_app import entry_log
 from sessions_app.models import Entry, Run, Session
 from sessions_app.services.runs import Submission
@@ -129,3 +131,62 @@ def test_an_answer_whose_stream_is_read_after_its_entry_is_printed_once(
             follower.take(event)
         assert output.getvalue() == told
         follower.client.close()
+
+
+EXAMPLES: dict[str, Json] = {
+    "agent_start": {},
+    "tool_execution_start": {"toolCallId": "1", "toolName": "ls", "args": {}},
+    "tool_execution_update": {"toolCallId": "1", "toolName": "ls", "args": {}, "partialResult": {}},
+    "tool_execution_end": {
+        "toolCallId": "1", "toolName": "ls", "result": {}, "isError": False, "durationMs": 1,
+    },
+    "queue_update": {"steering": [], "followUp": ["x"]},
+    "compaction_start": {"reason": "manual"},
+    "compaction_end": {"reason": "manual", "result": {}, "aborted": False, "willRetry": False},
+    "auto_retry_start": {"attempt": 1, "maxAttempts": 3, "delayMs": 2000, "errorMessage": "busy"},
+    "auto_retry_end": {"success": False, "attempt": 1, "finalError": "busy"},
+    "summarization_retry_scheduled": {"attempt": 1, "maxAttempts": 3, "delayMs": 1, "errorMessage": "busy"},
+    "summarization_retry_attempt_start": {"source": "compaction", "reason": "manual"},
+    "summarization_retry_finished": {},
+    "bash_execution_update": {"id": "7", "delta": "x"},
+    "extension_error": {"extensionPath": "a.py", "event": "input", "error": "ValueError: no"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_events_have_the_fields_of_the_reference_and_no_others(name: str) -> None:
+    """10 §1.1."""
+    output = io.StringIO()
+    JsonPrinter(output).event({"type": name, **EXAMPLES[name], "internal": 1, "answer": 2})
+    assert json.loads(output.getvalue()) == {"type": name, **EXAMPLES[name]}
+
+
+def test_entries_that_change_the_session_are_told_as_changes_too() -> None:
+    """10 §1.1."""
+    output = io.StringIO()
+    printer = JsonPrinter(output)
+    printer.entry({"type": "session_info", "name": "Mill"})
+    printer.entry({"type": "thinking_level_change", "thinkingLevel": "high"})
+    events = [json.loads(line) for line in output.getvalue().splitlines()]
+    assert [event for event in events if event["type"] != "entry_appended"] == [
+        {"type": "session_info_changed", "name": "Mill"},
+        {"type": "thinking_level_changed", "level": "high"},
+    ]
+    told = set(EXAMPLES) | {
+        "session", "agent_end", "agent_settled", "turn_start", "turn_end", "message_start", "message_update",
+        "message_end", "entry_appended", "session_info_changed", "thinking_level_changed",
+        "extension_ui_request", "extension_ui_response",
+    }  # fmt: skip
+    assert set(EVENTS) == told
+
+
+def test_a_persons_own_command_is_printed_as_it_grows_and_only_once() -> None:
+    output = io.StringIO()
+    printer = TextPrinter(output)
+    printer.event({"type": "bash_execution_update", "id": "1", "delta": "one\n"})
+    printer.event({"type": "bash_execution_update", "id": "1", "delta": "two\n"})
+    printer.entry(stored({"role": "bashExecution", "command": "x", "output": "one\ntwo"}))
+    assert output.getvalue() == "one\ntwo\n"
+    lost = io.StringIO()
+    TextPrinter(lost).entry(stored({"role": "bashExecution", "command": "x", "output": "one\ntwo"}))
+    assert lost.getvalue() == "one\ntwo"

@@ -240,3 +240,20 @@ def test_a_leaf_that_has_moved_meanwhile_takes_the_result(stage: Stage) -> None:
     stage.carry_out(run)
     assert stage.session.leaf is not None
     assert stage.session.leaf.seq == written.seq + 1
+
+
+def test_what_a_command_prints_is_told_as_it_comes(stage: Stage) -> None:
+    """10 §1.1: all of it, in parts, clean; of a flood only the end."""
+    run = runs.run_command(session=stage.session, author=stage.author, command="printf 'a\\033[31mb'; echo ü")
+    stage.carry_out(run)
+    told = stage.told("bash_execution_update")
+    assert {event["id"] for event in told} == {str(run.pk)}
+    assert "".join(event["delta"] for event in told) == "abü\n"
+    news: list[str] = []
+    growing = command_run.GrowingOutput(news.append)
+    growing.add("ü".encode()[:1])
+    growing.tell()
+    growing.add("ü".encode()[1:] + b"x" * 100_000)
+    growing.tell(last=True)
+    assert len(news) == 1
+    assert len(news[0]) <= 65_537

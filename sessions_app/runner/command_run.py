@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import logging
 import shutil
+import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from django.db import connection
@@ -13,6 +16,7 @@ from django.db import connection
 from sessions_app import blobs, entry_log, live
 from sessions_app.agent.hooks import HookRefusalError
 from sessions_app.agent.sandboxes.base import SandboxError
+from sessions_app.agent.tools.clean_text import clean_output
 from sessions_app.agent.tools.command_output import CommandOutput, Output
 from sessions_app.agent.tools.partial_output import PartialOutput
 from sessions_app.models import Run
@@ -30,6 +34,8 @@ Json = dict[str, Any]
 _TELL_SECONDS = 0.4
 # As shells say it: found, but not to be carried out.
 _CANNOT_EXECUTE = 126
+# Bytes that are told at once to whoever follows the run.
+_MOST_NEWS = 65_536
 # Characters of the output so far that every viewer's card is drawn from.
 _TAIL = 8_000
 
@@ -84,9 +90,21 @@ def _executed(active: ActiveRun, command: str) -> Json:
     sandbox = open_sandbox(active.run, active.run.session)
     output = CommandOutput(sandbox)
     try:
-        with PartialOutput(output, lambda text: _show(active, text), seconds=_TELL_SECONDS) as partial:
+        growing = GrowingOutput(lambda delta: active.stream.add(_update(active, delta)))
+
+        def tell(text: str) -> None:
+            growing.tell()
+            _show(active, text)
+
+        with PartialOutput(output, tell, seconds=_TELL_SECONDS) as partial:
+
+            def take(data: bytes) -> None:
+                growing.add(data)
+                partial.add(data)
+
             # No variables of the session (05 §8), and no limit of time but the operator's.
-            ended = sandbox.exec(command, stop=active.stop, on_data=partial.add, env={})
+            ended = sandbox.exec(command, stop=active.stop, on_data=take, env={})
+        growing.tell(last=True)
     finally:
         sandbox.kill_all()
     told = _result(*_shown(output.finish()), code=ended.exit_code)
@@ -95,6 +113,33 @@ def _executed(active: ActiveRun, command: str) -> Json:
         why = "its time was up" if ended.timed_out else "it printed more than is allowed here"
         told["output"] = f"{told['output']}\n\n[The command was ended: {why}.]".lstrip()
     return told
+
+
+class GrowingOutput:
+    """What is new of an output since it was told, for whoever follows the run; of a flood only the end (spec 10)."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._fresh = bytearray()
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def add(self, data: bytes) -> None:
+        with self._lock:
+            self._fresh += data
+            del self._fresh[:-_MOST_NEWS]
+
+    def tell(self, *, last: bool = False) -> None:
+        with self._lock:
+            fresh = bytes(self._fresh)
+            self._fresh.clear()
+        text = self._decoder.decode(fresh, last)
+        if text:
+            self._tell(clean_output(text.encode()))
+
+
+def _update(active: ActiveRun, delta: str) -> Json:
+    return {"type": "bash_execution_update", "id": str(active.run.pk), "delta": delta}
 
 
 def _shown(final: Output) -> tuple[str, Json]:
