@@ -388,7 +388,9 @@ AXES_VERBOSE = False
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "session_list"
 LOGOUT_REDIRECT_URL = "login"
-LANGUAGE_CODE = "en"
+LANGUAGE_CODE = env("AGENTWEB_LANGUAGE", "en")
+# Catalogues made by whoever runs this: <language>/LC_MESSAGES/django.mo and djangojs.mo.
+LOCALE_PATHS = [DATA_DIR / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True

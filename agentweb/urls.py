@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
+from django.views.i18n import JavaScriptCatalog
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("words.js", login_not_required(JavaScriptCatalog.as_view()), name="script_words"),
     path("", include("sessions_app.urls")),
 ]
 

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.template.loader import get_template
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
 
 ROOT: Path = settings.BASE_DIR
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
@@ -116,3 +119,41 @@ def test_words_that_cannot_be_translated_are_found() -> None:
     source = """<p title="Seen">Two {{ words }}</p><p>{% translate "fine" %} <code>name</code></p>
     {% blocktranslate %}fine{% endblocktranslate %}<i data-told="Told to a person" data-act="go"></i>"""
     assert Literals(source).found == ["Seen", "Two", "Told to a person"]
+
+
+_LITERAL = re.compile(r"""(gettext\()?("(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|'(?:[^'\\\n]|\\.)*')""")
+
+
+def literals_of(module: str) -> list[str]:
+    """Literals of a script that look like words for people and do not go through gettext."""
+    code = re.sub(r"^\s*(//|/?\*).*$", "", module, flags=re.MULTILINE)
+    found = [text[1:-1] for asked, text in _LITERAL.findall(code) if not asked]
+    return [text for text in found if re.match(r"[A-Z][a-z]+( |[a-z]*\.$)", text)]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_every_sentence_of_a_script_can_be_translated(path: Path) -> None:
+    module = path.read_text(encoding="utf-8")
+    assert literals_of(module) == []
+    used = {name for name in ("fill", "gettext") if re.search(rf"\b{name}\(", module)}
+    imported = re.search(r'import \{ ([a-z, ]+) \} from "words"', module)
+    assert path.stem == "words" or used == set(imported[1].split(", ") if imported else [])
+
+
+def test_sentences_that_cannot_be_translated_are_found() -> None:
+    code = """// "Not this one"
+    say("Two words"); say(`Three of ${these}`); say("Done."); say(gettext("This is fine")); key("Escape");"""
+    assert literals_of(code) == ["Two words", "Three of ${these}", "Done."]
+
+
+def test_another_language_comes_with_its_words_for_scripts(alice_client: Client, settings: Settings) -> None:
+    """As a script of our own, under the same policy as every other."""
+    script = f'<script src="{reverse("script_words")}"'
+    assert script not in alice_client.get("/keys/").content.decode()
+    settings.LANGUAGE_CODE = "de"
+    page = alice_client.get("/keys/").content.decode()
+    assert '<html lang="de"' in page
+    assert re.search(rf'{script} nonce="[^"]+" defer>', page)
+    catalogue = alice_client.get(reverse("script_words"))
+    assert catalogue["Content-Type"].startswith("text/javascript")
+    assert "django.gettext" in catalogue.content.decode()

@@ -1,5 +1,7 @@
 // The images attached to a message that is being written: chosen, pasted or dropped, shown small, removable.
 
+import { fill, gettext } from "words";
+
 const TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const LARGEST = 5 * 1024 * 1024;
 const MOST = 10;
@@ -28,9 +30,9 @@ export class AttachedImages {
   add(files) {
     const images = [...files].filter((file) => file.type.startsWith("image/"));
     for (const file of images) {
-      if (!TYPES.has(file.type)) this.#say(`${file.name || "The image"} is not a PNG, JPEG, GIF or WebP image.`);
-      else if (file.size > LARGEST) this.#say(`${file.name || "The image"} is larger than 5 MB.`);
-      else if (this.#files.length >= MOST) this.#say(`At most ${MOST} images in one message.`);
+      if (!TYPES.has(file.type)) this.#say(fill(gettext("{name} is not a PNG, JPEG, GIF or WebP image."), { name: file.name || gettext("The image") }));
+      else if (file.size > LARGEST) this.#say(fill(gettext("{name} is larger than 5 MB."), { name: file.name || gettext("The image") }));
+      else if (this.#files.length >= MOST) this.#say(fill(gettext("At most {count} images in one message."), { count: MOST }));
       else if (!this.#files.includes(file)) this.#files.push(file);
     }
     this.#show();
@@ -61,7 +63,7 @@ export class AttachedImages {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "btn btn--quiet btn--small";
-    button.textContent = "Into a folder instead";
+    button.textContent = gettext("Into a folder instead");
     button.addEventListener("click", () => this.#place(this.#files));
     return button;
   }
@@ -71,10 +73,10 @@ export class AttachedImages {
     holder.className = "composer__image";
     const image = document.createElement("img");
     image.src = URL.createObjectURL(file);
-    image.alt = file.name || "Image";
+    image.alt = file.name || gettext("Image");
     const remove = document.createElement("button");
     remove.type = "button";
-    remove.setAttribute("aria-label", `Remove ${image.alt}`);
+    remove.setAttribute("aria-label", fill(gettext("Remove {name}"), { name: image.alt }));
     remove.innerHTML = '<svg class="icon icon--xs" aria-hidden="true"><use href="#i-x"/></svg>';
     remove.addEventListener("click", () => {
       this.#files = this.#files.filter((other) => other !== file);

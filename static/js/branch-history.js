@@ -1,5 +1,7 @@
 // Back and Forward walk the branches one has gone to: each move is a step of the browser's history.
 
+import { gettext } from "words";
+
 class BranchHistory extends HTMLElement {
   #leaf;
   #walking = false;
@@ -31,7 +33,7 @@ class BranchHistory extends HTMLElement {
     const leaf = event.state?.leaf;
     if (!leaf || leaf === this.#leaf) return;
     if (document.querySelector("run-state[data-active]")) {
-      document.getElementById("announcer").textContent = "The agent is at work on this branch.";
+      document.getElementById("announcer").textContent = gettext("The agent is at work on this branch.");
       return;
     }
     this.#walking = true;

@@ -1,5 +1,7 @@
 // Copying, also where the page is served without TLS and browsers hide their clipboard.
 
+import { gettext } from "words";
+
 export async function copyText(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const field = document.createElement("textarea");
@@ -12,7 +14,7 @@ export async function copyText(text) {
 }
 
 // Says it to everybody: a tick in place of the icon for a moment, and a word for screen readers.
-export function confirmCopy(button, words = "Copied") {
+export function confirmCopy(button, words = gettext("Copied")) {
   const use = button.querySelector("use");
   const before = use?.getAttribute("href");
   use?.setAttribute("href", "#i-check");

@@ -5,6 +5,8 @@
 //   data-said     words that the server knows: they are written, and sent as a message
 //   data-command  those below that need more than that
 
+import { fill, gettext } from "words";
+
 const acts = {
   tree: () => {
     document.getElementById("tree-drawer")?.show?.();
@@ -41,7 +43,7 @@ export async function run(option, words = "") {
   try {
     await window.htmx.ajax("GET", loads, { target: "#dialogs", swap: "innerHTML" });
   } catch {
-    return "The server can’t be reached.";
+    return gettext("The server can’t be reached.");
   }
   const focus = document.querySelector("#dialogs [name=instructions]");
   if (focus && words) focus.value = words;
@@ -51,7 +53,7 @@ export async function run(option, words = "") {
 // Without words the picker opens; with some of its name the first that fits is chosen.
 function choose(name, words) {
   const picker = document.querySelector(`#model-picker select[name=${name}]`);
-  if (!picker) return "There is nothing to choose with this model.";
+  if (!picker) return gettext("There is nothing to choose with this model.");
   if (!words) {
     document.getElementById("session-controls").setAttribute("data-open", "");
     picker.focus();
@@ -64,7 +66,7 @@ function choose(name, words) {
   }
   const wanted = words.toLowerCase();
   const option = [...picker.options].find((it) => it.value.toLowerCase().includes(wanted) || it.label.toLowerCase().includes(wanted));
-  if (!option) return `Nothing to choose is called ${words}.`;
+  if (!option) return fill(gettext("Nothing to choose is called {words}."), { words });
   picker.value = option.value;
   picker.dispatchEvent(new Event("change", { bubbles: true }));
   return "";

@@ -1,6 +1,7 @@
 // Copies the code it heads, or the address in data-copies.
 
 import { confirmCopy, copyText } from "clipboard";
+import { gettext } from "words";
 
 class CopyButton extends HTMLElement {
   connectedCallback() {
@@ -17,7 +18,8 @@ class CopyButton extends HTMLElement {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "btn btn--quiet btn--small";
-    button.innerHTML = '<svg class="icon icon--s" aria-hidden="true"><use href="#i-copy"/></svg>Copy';
+    button.innerHTML = '<svg class="icon icon--s" aria-hidden="true"><use href="#i-copy"/></svg>';
+    button.append(gettext("Copy"));
     return button;
   }
 

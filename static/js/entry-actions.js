@@ -1,6 +1,7 @@
 // What can be done with an entry beside htmx's own buttons: copy its words, copy its link, and the menu on touch.
 
 import { confirmCopy, copyText } from "clipboard";
+import { gettext } from "words";
 
 class EntryActions extends HTMLElement {
   connectedCallback() {
@@ -30,7 +31,7 @@ class EntryActions extends HTMLElement {
         break;
       case "link":
         await copyText(new URL(button.dataset.href, location.href).href);
-        confirmCopy(button, "Link copied");
+        confirmCopy(button, gettext("Link copied"));
         break;
     }
     if (button) this.#open(false);

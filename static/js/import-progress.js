@@ -1,5 +1,7 @@
 // How far the import of a session file has come, from the moment its form is sent until the session's page is there.
 
+import { fill, gettext } from "words";
+
 const words = new Intl.NumberFormat();
 
 class ImportProgress extends HTMLElement {
@@ -23,7 +25,7 @@ class ImportProgress extends HTMLElement {
   #sent = () => {
     const key = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
     this.form.elements.key.value = key;
-    this.textContent = "Sending the file…";
+    this.textContent = gettext("Sending the file…");
     clearInterval(this.#timer);
     this.#timer = setInterval(() => this.#ask(key), 500);
   };
@@ -33,7 +35,7 @@ class ImportProgress extends HTMLElement {
       const answer = await fetch(`${this.dataset.address}?key=${key}`);
       if (answer.status !== 200) return;
       const { done, of } = await answer.json();
-      this.textContent = `${words.format(done)} of ${words.format(of)} entries`;
+      this.textContent = fill(gettext("{done} of {of} entries"), { done: words.format(done), of: words.format(of) });
     } catch {
       // The import goes on; the next question may be answered.
     }

@@ -1,16 +1,18 @@
 // When a job ends, fails or waits while nobody looks: a mark in the title and, if the person wants it, a notification
 // of the browser. It never says what was said.
 
+import { gettext } from "words";
+
 const NAME = "agentweb-notify";
 const MARK = "● ";
 const WORDS = {
-  completed: "A job has finished.",
-  failed: "A job stopped on an error.",
-  interrupted: "A job was interrupted.",
-  limited: "A job waits: its ceiling is reached.",
-  asking: "A job waits for your answer.",
-  reviewing: "A job waits for a review of its compaction.",
-  stopped: "A job was stopped.",
+  completed: gettext("A job has finished."),
+  failed: gettext("A job stopped on an error."),
+  interrupted: gettext("A job was interrupted."),
+  limited: gettext("A job waits: its ceiling is reached."),
+  asking: gettext("A job waits for your answer."),
+  reviewing: gettext("A job waits for a review of its compaction."),
+  stopped: gettext("A job was stopped."),
 };
 
 class JobNotices extends HTMLElement {
@@ -59,7 +61,7 @@ class JobNotices extends HTMLElement {
   };
 
   // One of the other sessions in the list.
-  #ended = (event) => this.#tell(event.detail.waits ? WORDS.asking : "A job has ended.");
+  #ended = (event) => this.#tell(event.detail.waits ? WORDS.asking : gettext("A job has ended."));
 
   #seen = () => {
     if (!document.hidden && document.title.startsWith(MARK)) document.title = document.title.slice(MARK.length);

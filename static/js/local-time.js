@@ -16,7 +16,7 @@ class LocalTime extends HTMLElement {
     const now = new Date();
     const time = moment.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
     if (moment.toDateString() === now.toDateString()) return time;
-    const day = `${moment.getDate()} ${moment.toLocaleString("en", { month: "short" })}`;
+    const day = `${moment.getDate()} ${moment.toLocaleString(document.documentElement.lang || "en", { month: "short" })}`;
     return moment.getFullYear() === now.getFullYear() ? `${day} ${time}` : `${day} ${moment.getFullYear()}`;
   }
 }

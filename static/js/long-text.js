@@ -1,5 +1,7 @@
 // Words that are too long to be sent are refused before they reach the field: laying out megabytes freezes the page.
 
+import { fill, gettext } from "words";
+
 export function megabytes(bytes) {
   return `${(Number(bytes) / 1_000_000).toFixed(1)} MB`;
 }
@@ -12,6 +14,6 @@ export function refuseLongText(field, largest, tell) {
     const length = field.value.length - (field.selectionEnd - field.selectionStart) + added.length;
     if (added.length < 10_000 || length <= Number(largest)) return;
     event.preventDefault();
-    tell(`${megabytes(length)} is too much, ${megabytes(largest)} can be sent. Put it into a file.`);
+    tell(fill(gettext("{size} is too much, {largest} can be sent. Put it into a file."), { size: megabytes(length), largest: megabytes(largest) }));
   });
 }

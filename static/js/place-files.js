@@ -1,5 +1,7 @@
 // Where dropped or chosen files go: into the message, as images and quoted text, or into a folder of the workspace.
 
+import { gettext } from "words";
+
 const LONGEST_TEXT = 100_000;
 
 class PlaceFiles extends HTMLElement {
@@ -72,7 +74,7 @@ function row(file) {
   const line = document.createElement("li");
   const size = file.size < 1000 ? `${file.size} B` : file.size < 100_000 ? `${(file.size / 1000).toFixed(1)} KB` : `${(file.size / 1_000_000).toFixed(1)} MB`;
   const name = document.createElement("bdi");
-  name.textContent = file.name || "Image";
+  name.textContent = file.name || gettext("Image");
   name.className = "clip";
   line.append(name, Object.assign(document.createElement("span"), { className: "faint micro", textContent: size }));
   return line;

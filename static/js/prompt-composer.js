@@ -7,6 +7,7 @@ import { Completions } from "completions";
 import { megabytes, refuseLongText } from "long-text";
 import { MessageDraft } from "message-draft";
 import { SaidBefore } from "said-before";
+import { fill, gettext } from "words";
 
 const COMMAND = /^\/([a-z-]+)(?:\s+([\s\S]*))?$/;
 
@@ -89,8 +90,8 @@ class PromptComposer extends HTMLElement {
     const command = this.#images.count || text === this.#refused ? null : text.trim().match(COMMAND);
     this.#refused = "";
     if (command && !("said" in (find(command[1])?.dataset ?? {}))) this.#commandWritten(text, command[1], command[2]?.trim() ?? "");
-    else if (!text.trim() && !this.#images.count) this.#tell("Write what should be done.");
-    else if (size > Number(this.dataset.largest)) this.#tell(`This message has ${megabytes(size)}; at most ${megabytes(this.dataset.largest)} can be sent. Put it into a file.`);
+    else if (!text.trim() && !this.#images.count) this.#tell(gettext("Write what should be done."));
+    else if (size > Number(this.dataset.largest)) this.#tell(fill(gettext("This message has {size}; at most {largest} can be sent. Put it into a file."), { size: megabytes(size), largest: megabytes(this.dataset.largest) }));
     // One message at a time: these words go once those on their way have arrived.
     else if (this.#form.classList.contains("htmx-request")) this.#next = this.#form.elements.mode.value;
     else {
@@ -127,7 +128,10 @@ class PromptComposer extends HTMLElement {
     // Words may begin like this too: the second Enter sends them.
     this.#refused = text;
     const meant = nearest(name);
-    this.#tell(`There is no command /${name}.${meant ? ` Did you mean /${meant}?` : ""} Enter again sends it as it is.`);
+    const told = meant
+      ? gettext("There is no command /{name}. Did you mean /{meant}? Enter again sends it as it is.")
+      : gettext("There is no command /{name}. Enter again sends it as it is.");
+    this.#tell(fill(told, { name, meant }));
   }
 
   async #command(option, words = "") {
@@ -142,7 +146,7 @@ class PromptComposer extends HTMLElement {
     if (!sign) return;
     this.#field.focus();
     const { selectionStart: at, value } = this.#field;
-    if (sign === "/" && value.trim()) return this.#tell("A command stands alone, at the beginning.");
+    if (sign === "/" && value.trim()) return this.#tell(gettext("A command stands alone, at the beginning."));
     this.#field.setRangeText(sign === "@" && at && !/\s/.test(value[at - 1]) ? ` ${sign}` : sign, at, this.#field.selectionEnd, "end");
     this.#field.dispatchEvent(new Event("input", { bubbles: true }));
   };
@@ -219,8 +223,8 @@ class PromptComposer extends HTMLElement {
     const stop = this.querySelector("[data-stop]");
     stop.hidden = !active;
     stop.toggleAttribute("aria-busy", state === "stopping");
-    this.querySelector("[data-send]").textContent = steers ? "Steer" : "Send";
-    this.querySelector("[data-word]").textContent = steers ? "steer now" : "send";
+    this.querySelector("[data-send]").textContent = steers ? gettext("Steer") : gettext("Send");
+    this.querySelector("[data-word]").textContent = steers ? gettext("steer now") : gettext("send");
     this.#field.placeholder = steers ? this.#field.dataset.running : active ? this.#field.dataset.waiting : this.#field.dataset.idle;
   }
 
@@ -239,7 +243,7 @@ class PromptComposer extends HTMLElement {
     const over = size > Number(this.dataset.largest);
     const note = this.querySelector(".composer__size");
     note.toggleAttribute("data-over", over);
-    if (size > Number(this.dataset.largest) / 2) note.textContent = `${megabytes(size)} of ${megabytes(this.dataset.largest)}`;
+    if (size > Number(this.dataset.largest) / 2) note.textContent = fill(gettext("{size} of {largest}"), { size: megabytes(size), largest: megabytes(this.dataset.largest) });
     else if (note.textContent) note.textContent = "";
     if (CSS.supports("field-sizing", "content")) return;
     this.#field.style.height = "auto";

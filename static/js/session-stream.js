@@ -7,14 +7,15 @@ import "elapsed-time";
 import { LiveRegion } from "live-region";
 import { LiveSocket } from "live-socket";
 import { StickyScroll } from "sticky-scroll";
+import { fill, gettext } from "words";
 
 const fields = "input:not([type=checkbox], [type=radio], [type=button], [type=submit]), textarea, select";
 // Milliseconds without a connection before the page says so across its width.
 const patience = 3000;
 const endings = {
-  "signed-out": "Signed out. Sign in again to go on; your draft is kept.",
-  withdrawn: "You may not see this session any more.",
-  gone: "This session is gone.",
+  "signed-out": gettext("Signed out. Sign in again to go on; your draft is kept."),
+  withdrawn: gettext("You may not see this session any more."),
+  gone: gettext("This session is gone."),
 };
 
 class SessionStream extends HTMLElement {
@@ -187,7 +188,7 @@ class SessionStream extends HTMLElement {
     } else {
       clearInterval(this.#clock);
       this.#lostAt = this.#clock = 0;
-      this.#tell(state === "connected" ? "online" : state, endings[state] ?? "Connected");
+      this.#tell(state === "connected" ? "online" : state, endings[state] ?? gettext("Connected"));
       this.#warn(false);
     }
     this.dispatchEvent(new CustomEvent("agentweb:connection", { bubbles: true, detail: { state } }));
@@ -195,9 +196,9 @@ class SessionStream extends HTMLElement {
 
   #tellLost() {
     const local = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
-    if (!navigator.onLine && !local) return this.#tell("offline", "Offline. Jobs run on the server.");
+    if (!navigator.onLine && !local) return this.#tell("offline", gettext("Offline. Jobs run on the server."));
     if (!this.#lostAt) return;
-    this.#tell("offline", "Connection lost. Jobs run on the server.", ` Lost ${ago(Date.now() - this.#lostAt)}.`);
+    this.#tell("offline", gettext("Connection lost. Jobs run on the server."), ` ${fill(gettext("Lost {ago}."), { ago: ago(Date.now() - this.#lostAt) })}`);
     this.#warn(Date.now() - this.#lostAt > patience);
   }
 
@@ -210,7 +211,7 @@ class SessionStream extends HTMLElement {
     if (!lost) return;
     banner.querySelector("[data-ago]").textContent = ago(Date.now() - this.#lostAt);
     const seconds = Math.ceil((this.#socket.nextTry - Date.now()) / 1000);
-    banner.querySelector("[data-next]").textContent = seconds > 0 ? `Next try in ${seconds} s` : "Trying";
+    banner.querySelector("[data-next]").textContent = seconds > 0 ? fill(gettext("Next try in {seconds} s"), { seconds }) : gettext("Trying");
   }
 
   // The age changes every second: it is seen, but not spoken.
@@ -257,7 +258,7 @@ class SessionStream extends HTMLElement {
 
 function ago(milliseconds) {
   const seconds = Math.round(milliseconds / 1000);
-  return seconds < 90 ? `${seconds} s ago` : `${Math.round(seconds / 60)} min ago`;
+  return seconds < 90 ? fill(gettext("{seconds} s ago"), { seconds }) : fill(gettext("{minutes} min ago"), { minutes: Math.round(seconds / 60) });
 }
 
 // New content gets its htmx attributes and, through the event that app.js listens to, its elements.

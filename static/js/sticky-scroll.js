@@ -1,5 +1,7 @@
 // Keeps the end in view while a person reads the end, and the words under their eyes still when they read elsewhere.
 
+import { fill, gettext } from "words";
+
 const near = 48;
 
 export class StickyScroll {
@@ -57,7 +59,7 @@ export class StickyScroll {
 
   #tell() {
     this.#button.hidden = this.#atEnd;
-    const words = this.#unread ? `Jump to latest, ${this.#unread} new` : "Jump to latest";
+    const words = this.#unread ? fill(gettext("Jump to latest, {count} new"), { count: this.#unread }) : gettext("Jump to latest");
     if (this.#button.textContent !== words) this.#button.textContent = words;
   }
 

@@ -7,6 +7,7 @@ import { TreeMinimap } from "tree-minimap";
 import { TreePreview } from "tree-preview";
 import { TreeSearch } from "tree-search";
 import { TreeViewport } from "tree-viewport";
+import { fill, gettext } from "words";
 
 const ahead = 0.25;
 
@@ -79,7 +80,7 @@ class TreeDrawing extends HTMLElement {
   #connection(state) {
     const place = document.getElementById("connection");
     if (!place) return;
-    const words = { connected: ["online", "Connected"], lost: ["offline", "Connection lost"] }[state] ?? ["signed-out", "Signed out"];
+    const words = { connected: ["online", gettext("Connected")], lost: ["offline", gettext("Connection lost")] }[state] ?? ["signed-out", gettext("Signed out")];
     place.dataset.state = words[0];
     place.textContent = words[1];
   }
@@ -126,7 +127,7 @@ class TreeDrawing extends HTMLElement {
     if (facts.minimap) this.#mini.draw(facts.minimap);
     const hidden = this.querySelector("[data-hidden]");
     hidden.hidden = !facts.hidden;
-    hidden.textContent = facts.hidden ? `${facts.hidden} more in view: zoom in to see them` : "";
+    hidden.textContent = facts.hidden ? fill(gettext("{count} more in view: zoom in to see them"), { count: facts.hidden }) : "";
     this.#mark();
     if (held) this.focusNode(document.getElementById(held) ?? this.#tabStop());
     this.#search.tell();
@@ -399,7 +400,7 @@ class TreeDrawing extends HTMLElement {
     const first = this.#params.get("mark");
     if (!first || first === seq) {
       this.#set("mark", seq);
-      return this.#say("Marked for compare. Press m on the other branch.");
+      return this.#say(gettext("Marked for compare. Press m on the other branch."));
     }
     location.assign(`${this.dataset.compare}?a=${first}&b=${seq}`);
   }

@@ -1,5 +1,7 @@
 // Looking for words in the tree: hits are walked in time order, and what hides them opens.
 
+import { fill, gettext } from "words";
+
 export class TreeSearch {
   #tree;
   #form;
@@ -22,7 +24,7 @@ export class TreeSearch {
   tell() {
     const { hits } = this.#tree;
     const of = `${hits.length}${hits.length === 500 ? "+" : ""}`;
-    const found = !this.#field.value.trim() ? "" : hits.length ? `${Math.max(1, this.#hit + 1)} of ${of}` : "None";
+    const found = !this.#field.value.trim() ? "" : hits.length ? fill(gettext("{hit} of {of}"), { hit: Math.max(1, this.#hit + 1), of }) : gettext("None");
     this.#form.querySelector("[data-found]").textContent = found;
     for (const button of this.#form.querySelectorAll("[data-hit]")) button.disabled = !hits.length;
   }
