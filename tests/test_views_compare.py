@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -101,11 +102,31 @@ def test_long_branches_are_shown_in_parts(alice_client: Client, session: Session
     assert one is not None
     stand_on(session, fork)
     other = say(session, "Other")
-    page = page_of(alice_client, session, a=one.seq, b=other.seq)
+    page = page_of(alice_client, session, a=one.seq, b=other.seq).partition("What A did")[2]
     assert "One 59" in page
     assert "One 60" not in page
-    assert "Show more of 10 entries" in page
-    assert "One 69" in page_of(alice_client, session, a=one.seq, b=other.seq, rows=300)
+    assert "from line 1 of 70" in page
+    later = page_of(alice_client, session, a=one.seq, b=other.seq, **{"from": 60}).partition("What A did")[2]
+    assert "One 69" in later
+    assert "One 59" not in later
+
+
+def test_a_file_of_a_against_the_same_of_b_leaves_out_what_both_did(
+    alice_client: Client, session: Session
+) -> None:
+    fork = say(session, "Begin")
+    change(session, "slots.py", 3, 2, "@@ -3,1 +3,2 @@\n-old\n+shared\n+of one\n")
+    one = change(session, "slots.py", 4, 1, "@@ -4,1 +4,1 @@\n-of one\n+of one, again\n")
+    stand_on(session, fork)
+    other = change(session, "slots.py", 3, 2, "@@ -3,1 +3,2 @@\n-old\n+shared\n+of the other\n")
+    asked = {"a": one.seq, "b": other.seq}
+    assert "Diff A against B" in page_of(alice_client, session, **asked)
+    page = page_of(alice_client, session, **asked, diff=1)
+    rows = re.findall(r"diff__row--(add|del)\".*?<code>(.*?)</code>", page)
+    assert [(kind, re.sub("<[^>]+>", "", text)) for kind, text in rows] == [
+        ("del", "of one, again"),
+        ("add", "of the other"),
+    ]
 
 
 def test_what_is_carried_is_in_the_next_request_of_that_branch_and_names_its_origin(

@@ -13,7 +13,7 @@ from sessions_app.core.drawing import Outline, Place, Strand, View, draw
 from sessions_app.core.drawing.outline import path_of
 from sessions_app.core.messages import number_of, text_of, tool_calls_of
 from sessions_app.fragments import wording
-from sessions_app.fragments.diffs import Diff, parse_patch
+from sessions_app.fragments.compared_files import Change, count_change, files_of
 from sessions_app.fragments.plain_text import one_line
 from sessions_app.fragments.tree_branches import begin_of
 from sessions_app.fragments.tree_drawing import Picture, Rect
@@ -23,11 +23,7 @@ from sessions_app.tree_rows import at_places
 
 Json = dict[str, Any]
 
-MOST_DIFFS = 20
-"""Changes of one file on one branch that are shown as diffs."""
-MOST_FILES = 60
 MOST_TIPS = 40
-LONGEST_PATCH = 60_000
 _TOOLS = faces.RESULT + faces.CHANGE + faces.FAILURE
 _UNTOLD = faces.NOTE + faces.USAGE + faces.SYSTEM + faces.CALLS + faces.EDIT
 
@@ -53,16 +49,6 @@ class Row:
     equal: int
     a: list[Step]
     b: list[Step]
-
-
-@dataclass(slots=True)
-class Change:
-    """What one branch did to one file."""
-
-    added: int = 0
-    removed: int = 0
-    ranges: list[tuple[int, int]] = field(default_factory=list)
-    diffs: list[Diff] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -95,12 +81,14 @@ class Bar:
     b_word: str = ""
 
 
-def compare(session: Session, outline: Outline, one: Entry, other: Entry, shown: int) -> Json:
-    """Everything the page shows; `shown` rows a side. Reads what lies below the common ancestor, and nothing above it."""
+def compare(
+    session: Session, outline: Outline, one: Entry, other: Entry, *, first: int, shown: int, against: bool
+) -> Json:
+    """Everything the page shows; `shown` lines from `first` on, with `against` how the files differ. Reads what lies below the common ancestor, and nothing above it."""
     depth = entry_log.common_depth(one, other)
     a, b = _side(session, outline, one, depth), _side(session, outline, other, depth)
     shared = entry_log.load_path(one, from_depth=depth)[:1] if depth >= 0 else []
-    rows, hidden = _rows(a, b, shown)
+    rows, lines = _rows(a, b, first, shown)
     return {
         "a": a,
         "b": b,
@@ -108,9 +96,9 @@ def compare(session: Session, outline: Outline, one: Entry, other: Entry, shown:
         "parted": _parted(shared[0]) if shared else "",
         "shared": depth + 1,
         "bars": _bars(a, b),
-        "files": _files(a, b),
+        "files": files_of(a.files, b.files, against=against),
         "rows": rows,
-        "hidden": hidden,
+        "lines": lines,
         "svg": _picture(session, outline, one, other),
     }
 
@@ -139,22 +127,8 @@ def _side(session: Session, outline: Outline, tip: Entry, depth: int) -> Side:
             side.seconds += max(0.0, (moment - before).total_seconds())
         before = moment or before
         if entry.face == faces.CHANGE:
-            _count_change(side, entry, root)
+            count_change(side.files, entry, root)
     return side
-
-
-def _count_change(side: Side, entry: Entry, root: str) -> None:
-    details = entry.record["message"]["details"]
-    path = one_line(str(details["path"]).removeprefix(root), 200)
-    change = side.files.setdefault(path, Change())
-    added, removed = int(number_of(details.get("added")) or 0), int(number_of(details.get("removed")) or 0)
-    change.added, change.removed = change.added + added, change.removed + removed
-    first = number_of(details.get("firstChangedLine"))
-    if first is not None:
-        change.ranges.append((int(first), int(first) + max(added, removed, 1) - 1))
-    patch = details.get("diff")
-    if isinstance(patch, str) and len(change.diffs) < MOST_DIFFS:
-        change.diffs.append(parse_patch(patch[:LONGEST_PATCH], name=path))
 
 
 def _parted(ancestor: Entry) -> str:
@@ -190,60 +164,29 @@ def _bars(a: Side, b: Side) -> list[Bar]:
     ]
 
 
-def _files(a: Side, b: Side) -> Json:
-    every = sorted({*a.files, *b.files}, key=lambda path: (path not in a.files or path not in b.files, path))
-    rows = [
-        {"path": path, "a": a.files.get(path), "b": b.files.get(path), "both": _both(a, b, path)}
-        for path in every[:MOST_FILES]
-    ]
-    return {
-        "rows": rows,
-        "count": len(every),
-        "in_both": len(a.files.keys() & b.files.keys()),
-        "hidden": len(every) - len(rows),
-    }
-
-
-def _both(a: Side, b: Side, path: str) -> Json:
-    """Whether both changed the same lines of a file; numbers as each tool call saw them."""
-    if path not in a.files or path not in b.files:
-        return {}
-    for low, high in a.files[path].ranges:
-        for first, last in b.files[path].ranges:
-            if low <= last and first <= high:
-                start, end = max(low, first), min(high, last)
-                return {"same": f"{start}" if start == end else f"{start}–{end}"}
-    return {"apart": True}
-
-
-def _rows(a: Side, b: Side, shown: int) -> tuple[list[Row], int]:
-    """The sides in step, as far as `shown` rows of either; and how many entries follow."""
+def _rows(a: Side, b: Side, first: int, shown: int) -> tuple[list[Row], int]:
+    """The sides in step: `shown` lines from line `first` on, and how many there are in all."""
     told_a = [entry for entry in a.entries if entry.face not in _UNTOLD]
     told_b = [entry for entry in b.entries if entry.face not in _UNTOLD]
     blocks = align(
         [key_of(entry.as_core()) for entry in told_a], [key_of(entry.as_core()) for entry in told_b]
     )
     rows: list[Row] = []
-    room_a = room_b = shown
-    hidden = 0
+    line = 0
     for block in blocks:
         count_a, count_b = block.a_end - block.a_start, block.b_end - block.b_start
-        if block.equal:
-            if room_a > 0 or room_b > 0:
-                rows.append(Row(count_a, [], []))
+        height = 1 if block.equal else max(count_a, count_b)
+        low, high = max(0, first - line), min(height, first + shown - line)
+        line += height
+        if low >= high:
             continue
-        take_a, take_b = min(count_a, max(0, room_a)), min(count_b, max(0, room_b))
-        if take_a or take_b:
-            rows.append(
-                Row(
-                    0,
-                    [_step(entry) for entry in told_a[block.a_start : block.a_start + take_a]],
-                    [_step(entry) for entry in told_b[block.b_start : block.b_start + take_b]],
-                )
-            )
-        hidden += count_a - take_a + count_b - take_b
-        room_a, room_b = room_a - count_a, room_b - count_b
-    return rows, hidden
+        if block.equal:
+            rows.append(Row(count_a, [], []))
+            continue
+        steps_a = told_a[block.a_start + low : min(block.a_end, block.a_start + high)]
+        steps_b = told_b[block.b_start + low : min(block.b_end, block.b_start + high)]
+        rows.append(Row(0, [_step(entry) for entry in steps_a], [_step(entry) for entry in steps_b]))
+    return rows, line
 
 
 def _step(entry: Entry) -> Step:

@@ -108,7 +108,9 @@ class Picture:
         )
         items, hidden = _most_telling(found, self)
         self.look_up(_places_with_words(items, self), items)
-        body = "".join((*self._edges(rect), self._nodes(items), far_words(self, items)))
+        body = "".join((*self._edges(rect), self._nodes(items))) + (
+            far_words(self, items) if self.second is None else ""
+        )
         box = f"{svg.number(rect.x)} {svg.number(rect.y)} {svg.number(rect.width)} {svg.number(rect.height)}"
         role = (
             'class="tsvg" id="tree-svg" role="tree" aria-label="Session tree"'

@@ -21,9 +21,8 @@ from sessions_app.views.sessions import editable_session, visible_session
 
 Json = dict[str, Any]
 
-ROWS = 60
-"""Rows a side at first, and how many more each time."""
-MOST_ROWS = 3_000
+LINES = 60
+"""Of what the sides did, on one page."""
 
 
 @require_GET
@@ -47,11 +46,17 @@ def session_compare(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     }
     if one is None or other is None or _continues(one, other):
         return render(request, "sessions_app/compare.html", facts | {"alone": True})
-    shown = request.GET.get("rows", "")
-    rows = min(MOST_ROWS, int(shown)) if shown.isdecimal() and len(shown) < 6 else ROWS
-    facts |= comparison.compare(session, outline, one, other, rows)
+    begin = request.GET.get("from", "")
+    first = int(begin) if begin.isdecimal() and len(begin) < 8 else 0
+    against = "diff" in request.GET
+    facts |= comparison.compare(session, outline, one, other, first=first, shown=LINES, against=against)
     facts["tips"] = comparison.named(outline, [one, other, *choices])
-    facts["more"] = rows + 4 * ROWS
+    facts |= {"first": first, "against": against}
+    facts |= {
+        "before": max(0, first - LINES) if first else None,
+        "last": max(0, facts["lines"] - 1) // LINES * LINES,
+    }
+    facts["after"] = first + LINES if first + LINES < facts["lines"] else None
     return render(request, "sessions_app/compare.html", facts)
 
 
