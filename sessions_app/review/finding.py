@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from rapidfuzz import fuzz
 
-from sessions_app.review.things import PATH, Thing, number_key, plain_number
+from sessions_app.review.things import PATH, Thing, number_key, paths_of, plain_number
 from sessions_app.review.words import content_stems, fold, is_german, near, words_of
 
 Status = Literal["verbatim", "substance", "tail", "carried", "files", "missing"]
@@ -90,7 +90,7 @@ class Text:
 
     @cached_property
     def paths(self) -> frozenset[str]:
-        return frozenset(found.group().rstrip(".,").casefold() for found in PATH.finditer(self.raw))
+        return frozenset(found.group().rstrip(".,").casefold() for found in paths_of(self.raw))
 
     def has(self, folded: str) -> bool:
         """The words as they are, not as a part of longer ones."""

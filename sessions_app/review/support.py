@@ -22,7 +22,7 @@ from sessions_app.review.things import (
     is_path,
     number_key,
 )
-from sessions_app.review.words import content_stems, fold, is_german, words_of
+from sessions_app.review.words import content_stems, fold, is_german, runs_with, vocabulary, words_of
 
 Bond = Literal["words", "name", "meaning"]
 _MOST_LINKS = 3
@@ -76,7 +76,7 @@ def supported_lines(
 ) -> list[SupportedLine]:
     """Every line of the summary with at most three sources, the best first."""
     known = [*sources, previous] if previous is not None else list(sources)
-    index = _Index(known)
+    index = _Index(known, summary)
     lines = []
     in_files = False
     for number, text in enumerate(summary.split("\n"), start=1):
@@ -92,18 +92,27 @@ def supported_lines(
 
 
 class _Index:
-    """Which sources say which word, and how much a word tells."""
+    """Which sources say which word of a summary, and how much a word tells."""
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    def __init__(self, sources: Sequence[Source], summary: str) -> None:
         self._sources = sources
         self._german = is_german(" ".join(source.text[:300] for source in sources[:10]))
         self._holders: dict[str, list[int]] = defaultdict(list)
         self._folded: dict[int, str] = {}
+        self._stems: dict[str, str] = {}
         # In a long range, what is said everywhere points nowhere.
         self._common = max(_FEW, len(sources) // 4)
+        wanted = frozenset(_tokens(summary, self._german))
         for place, source in enumerate(sources):
-            for token in dict.fromkeys(_tokens(source.text, self._german)):
+            for token in self._of_those(wanted, source.text):
                 self._holders[token].append(place)
+
+    def _of_those(self, wanted: frozenset[str], text: str) -> set[str]:
+        """The tokens of a source that the summary has too."""
+        stems, words = self._stems, vocabulary(text)
+        for word in words - stems.keys():
+            stems[word] = next(iter(content_stems([word], german=self._german)), "")
+        return {*(stems[word] for word in words), *_names(text)} & wanted
 
     def links(self, line: str) -> tuple[Link, ...]:
         tokens = list(dict.fromkeys(_tokens(line, self._german)))
@@ -148,8 +157,19 @@ _NAME = re.compile(r"[\w.@+-]*[\w]/[\w./@+-]+|\w+(?:[_.]\w+)+|[a-z]+[A-Z]\w+|\d+
 
 def _tokens(text: str, german: bool) -> list[str]:
     """Stems, and the names and numbers as they are."""
-    names = ["=" + found.casefold() for found in _NAME.findall(text)]
-    return [*content_stems(words_of(text), german=german), *names]
+    return [*content_stems(words_of(text), german=german), *_names(text)]
+
+
+_NAME_SIGNS = re.compile(r"[/_.\dA-Z]")
+
+
+def _names(text: str) -> dict[str, None]:
+    """In order, each once, with the mark that tells them from stems."""
+    return {
+        "=" + found.casefold(): None
+        for low, high in runs_with(_NAME_SIGNS, text)
+        for found in _NAME.findall(text, low, high)
+    }
 
 
 def _is_name(token: str) -> bool:

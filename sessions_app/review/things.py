@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from sessions_app.review.sources import Source, Speaker
-from sessions_app.review.words import clauses, fold, sentences, words_of
+from sessions_app.review.words import clauses, fold, runs_with, sentences, words_of
 
 Class = Literal[
     "constraint",
@@ -99,6 +99,11 @@ ERROR = re.compile(
     r"|\bpanic:|\bfatal(?: error)?:|\bassertion failed|\bFAIL(?:ED)?:|No space left|[Pp]ermission denied|No such file"
     r"|\bcommand not found|[Ss]egmentation fault|\bHTTP [45]\d\d\b|\bcannot \w+ \w+|\bcould not \w+"
 )
+# One of these stands in whatever the pattern finds.
+_ERROR_WORDS = (
+    "rror", "ERROR", "xception", "arning", "panic:", "fatal", "assertion failed", "FAIL", "No space", "ermission denied",
+    "No such file", "command not found", "egmentation fault", "HTTP ", "cannot ", "could not ",
+)  # fmt: skip
 _NO_ERROR = re.compile(r"^\W*0 (?:errors|warnings|failed)", re.IGNORECASE)
 _BEFORE_ERROR = re.compile(
     r"^(?:[\d/:.,TZ\s\[\]-]{8,}|\*?\d+#\d+:|\*\d+|E\s{2,}|[A-Z][a-z]{2} \d\d [\d:]+ \S+ \S+:|-+|\[error\]|\s)+"
@@ -120,6 +125,25 @@ _TO_DO = re.compile(
     r"\b(?:TODO|FIXME|still to do|to do:|remaining:|left to do|open point|not done yet|noch zu tun)\b:?|^\s*[-*]\s\[ \]",
     re.IGNORECASE,
 )
+
+
+_DECIDED_WORDS = (
+    "decid", "chose", "choose", "settled", "opted", "agreed", "go with", "go for", "going ", "keep", "went ", "rather",
+    "decision:", "let's", "we will", "entscheidung:", "nehme", "bleibe",
+)  # fmt: skip
+_DEMAND_WORDS = (
+    "no", "always", "never", "must", "n't", "should", "only", "without", "at most", "at least", "ask me", "make sure",
+    "has to", "have to", "need", "keep", "leave", "avoid", "prefer", "instead of", "at a time", "below", "alone",
+    "forbidden", "required", "nie", "immer", "muss", "müssen", "nicht", "kein", "nur", "darf", "dürfen", "bevor",
+)  # fmt: skip
+_TO_DO_WORDS = (
+    "todo", "fixme", "to do", "remaining:", "open point", "not done yet", "noch zu tun", "[ ]",
+)  # fmt: skip
+
+
+def _has_one(text: str, words: Sequence[str]) -> bool:
+    """Much quicker than the pattern that only finds what has one of them."""
+    return any(word in text for word in words)
 
 
 # --- finding them ---
@@ -161,7 +185,7 @@ def _matters(thing: Thing, spoken: Counter[str]) -> bool:
 def _things(source: Source, *, is_last: bool) -> Iterator[Thing]:
     text = source.text
     masked = text
-    for found in URL.finditer(text):
+    for found in URL.finditer(text) if "://" in text else ():
         address = found.group().rstrip(".,;:!?")
         yield _thing("url", source, found.start(), found.start() + len(address), address.rstrip("/"))
         masked = masked[: found.start()] + " " * len(found.group()) + masked[found.end() :]
@@ -188,12 +212,21 @@ def _thing(kind: Class, source: Source, start: int, end: int, key: str, context:
 
 
 def _paths(source: Source, masked: str) -> Iterator[Thing]:
-    for found in PATH.finditer(masked):
+    for found in paths_of(masked):
         text = found.group().rstrip(".,*")
         if not is_path(text):
             continue
         start = found.start()
         yield _thing("path", source, start, start + len(text), text.removeprefix("./"))
+
+
+_PATH_SIGNS = re.compile(r"[./]")
+_NAME_SIGNS = re.compile(r"[._(:A-Z]")
+
+
+def paths_of(text: str) -> Iterator[re.Match[str]]:
+    for low, high in runs_with(_PATH_SIGNS, text):
+        yield from PATH.finditer(text, low, high)
 
 
 def is_path(text: str) -> bool:
@@ -202,7 +235,7 @@ def is_path(text: str) -> bool:
 
 def _numbers(source: Source, masked: str) -> Iterator[Thing]:
     own = source.own
-    for found in NUMBER.finditer(masked):
+    for found in _beginning_at(_NUMBER_STARTS, NUMBER, masked, len(masked)):
         value = found.group().strip()
         if re.fullmatch(r"[-+]?0+(?:[.,]0+)?\s?\D*", value):
             continue
@@ -212,7 +245,7 @@ def _numbers(source: Source, masked: str) -> Iterator[Thing]:
     if source.speaker == "tool":
         return
     for pattern in (_COUNT, _CLOCK):
-        for found in pattern.finditer(masked, 0, own):
+        for found in _beginning_at(_DIGIT, pattern, masked, own):
             if pattern is _COUNT and found.group(2).casefold() in _NO_COUNT:
                 continue
             if NUMBER.match(masked, found.start()):
@@ -225,6 +258,21 @@ def _numbers(source: Source, masked: str) -> Iterator[Thing]:
                 number_key(found.group()),
                 _around(masked, found.start()),
             )
+
+
+_DIGIT = re.compile(r"\d")
+_NUMBER_STARTS = re.compile(r"[$€£+−\d-]")
+
+
+def _beginning_at(
+    signs: re.Pattern[str], pattern: re.Pattern[str], text: str, end: int
+) -> Iterator[re.Match[str]]:
+    """What `finditer` of the pattern gives, tried only where one of the signs stands."""
+    done = 0
+    for sign in signs.finditer(text, 0, end):
+        if sign.start() >= done and (found := pattern.match(text, sign.start(), end)) is not None:
+            done = found.end()
+            yield found
 
 
 _UNIT_NAMES: Final[dict[str, str]] = {
@@ -261,10 +309,11 @@ def _around(text: str, at: int) -> str:
 
 
 def _identifiers(source: Source, masked: str) -> Iterator[Thing]:
-    for found in IDENTIFIER.finditer(masked, 0, source.own):
-        name = found.group()
-        if is_identifier(name):
-            yield _thing("identifier", source, found.start(), found.end(), name.removesuffix("()"))
+    for low, high in runs_with(_NAME_SIGNS, masked, source.own):
+        for found in IDENTIFIER.finditer(masked, low, high):
+            name = found.group()
+            if is_identifier(name):
+                yield _thing("identifier", source, found.start(), found.end(), name.removesuffix("()"))
 
 
 def is_identifier(name: str) -> bool:
@@ -285,11 +334,11 @@ def _commands(source: Source) -> Iterator[Thing]:
 
 
 def _errors(source: Source) -> Iterator[Thing]:
-    if source.speaker == "assistant" or not ERROR.search(source.text):
+    if source.speaker == "assistant" or not _has_one(source.text, _ERROR_WORDS):
         return
     at = 0
     for line in source.text.split("\n"):
-        if len(line) < 2000 and ERROR.search(line) and not _NO_ERROR.match(line):
+        if len(line) < 2000 and _tells_error(line) and not _NO_ERROR.match(line):
             before = _BEFORE_ERROR.match(line)
             skipped = before.end() if before else 0
             body = line[skipped:].rstrip()[:300]
@@ -299,9 +348,22 @@ def _errors(source: Source) -> Iterator[Thing]:
         at += len(line) + 1
 
 
+def _tells_error(line: str) -> bool:
+    """Whether `ERROR` is found in the line, tried only where it can begin: up to two signs before one of its words."""
+    for word in _ERROR_WORDS:
+        at = line.find(word)
+        while at >= 0:
+            if any(ERROR.match(line, start) for start in range(max(0, at - 2), at + 1)):
+                return True
+            at = line.find(word, at + 1)
+    return False
+
+
 def _sayings(source: Source, *, is_last: bool) -> Iterator[Thing]:
     """Demands and the last request of a person, decisions and open ends of anybody."""
     by_user = source.speaker == "user"
+    folded = source.text[: source.own].casefold()
+    may_decide, may_do = _has_one(folded, _DECIDED_WORDS), _has_one(folded, _TO_DO_WORDS)
     for start, end in sentences(source.text[: source.own]):
         sentence = source.text[start:end]
         if len(sentence) > 1200:
@@ -311,9 +373,9 @@ def _sayings(source: Source, *, is_last: bool) -> Iterator[Thing]:
             demands = yield from _demands(source, start, end)
             if is_last and not demands and len(words_of(sentence)) >= 3:
                 yield _said("request", source, start, end)
-        elif _DECIDED.search(sentence):
+        elif may_decide and _has_one(sentence.casefold(), _DECIDED_WORDS) and _DECIDED.search(sentence):
             yield _said("decision", source, start, end)
-        if (to_do := _TO_DO.search(sentence)) is not None and end - start - to_do.end() > 5:
+        if may_do and (to_do := _TO_DO.search(sentence)) is not None and end - start - to_do.end() > 5:
             yield _said("todo", source, start + to_do.end(), end)
 
 
@@ -323,7 +385,9 @@ def _demands(source: Source, start: int, end: int) -> Generator[Thing, None, boo
     demanding = [
         (low, high)
         for low, high in pieces
-        if _DEMAND.search(source.text, low, high) and not source.text[low:high].rstrip().endswith("?")
+        if _has_one(source.text[low:high].casefold(), _DEMAND_WORDS)
+        and _DEMAND.search(source.text, low, high)
+        and not source.text[low:high].rstrip().endswith("?")
     ]
     for low, high in demanding:
         yield _said("constraint", source, low, high)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 
 import snowballstemmer
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+")
-_MARKUP = re.compile(r"[`*_]{1,3}(?=\S)|(?<=\S)[`*]{1,3}")
-_SPACE = re.compile(r"\s+")
+_MARKS = re.compile(r"[`*_]+")
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "’": "'", "‘": "'", "\u00a0": " ", "−": "-", "–": "-"})
 
 # Words that carry no meaning of their own: those of grammar, and those that only say that something is wanted.
@@ -37,11 +36,57 @@ _DEUTSCH = snowballstemmer.stemmer("german")
 
 def fold(text: str) -> str:
     """Lower case, plain quotes, no emphasis or code marks, one space between words."""
-    return _SPACE.sub(" ", _MARKUP.sub("", text.translate(_QUOTES))).strip().casefold()
+    return " ".join(_MARKS.sub(_unmarked, _plain_quotes(text)).split()).casefold()
+
+
+def _unmarked(found: re.Match[str]) -> str:
+    """Nothing, but for a mark that stands alone, and an underscore at the end of a word."""
+    text, low, high = found.string, found.start(), found.end()
+    if high < len(text) and not text[high].isspace():
+        return ""
+    last = text[high - 1]
+    stands_alone = high - low == 1 and (low == 0 or text[low - 1].isspace())
+    return last if stands_alone or last == "_" else ""
+
+
+def _plain_quotes(text: str) -> str:
+    return text if text.isascii() else text.translate(_QUOTES)
 
 
 def words_of(text: str) -> list[str]:
-    return _WORD.findall(text.translate(_QUOTES).casefold())
+    return _WORD.findall(_plain_quotes(text).casefold())
+
+
+def vocabulary(text: str) -> set[str]:
+    """The different ones of `words_of`."""
+    folded = _plain_quotes(text).casefold()
+    if folded.isascii():
+        return {*folded.translate(_LETTERS).split(), *_NUMBER.findall(folded)}
+    return set(_WORD.findall(folded))
+
+
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_LETTERS = {code: " " for code in range(128) if not chr(code).isalpha()}
+
+
+def runs_with(signs: re.Pattern[str], text: str, end: int | None = None) -> Iterator[tuple[int, int]]:
+    """Where the stretches without a space begin and end that hold one of the signs. What is looked for by a costly
+    pattern is looked for there alone.
+    """
+    end = len(text) if end is None else end
+    done = 0
+    for found in signs.finditer(text, 0, end):
+        if found.start() < done:
+            continue
+        low = found.start()
+        while low > done and not text[low - 1].isspace():
+            low -= 1
+        gap = _GAP.search(text, found.start(), end)
+        done = gap.start() if gap is not None else end
+        yield low, done
+
+
+_GAP = re.compile(r"\s")
 
 
 def is_german(text: str) -> bool:
@@ -59,10 +104,10 @@ def content_stems(words: Iterable[str], *, german: bool = False) -> list[str]:
     return list(dict.fromkeys(stem(word, german) for word in words if word not in _STOP and len(word) > 1))
 
 
-def near(one: str, others: Iterable[str]) -> list[str]:
+def near(one: str, others: Collection[str]) -> list[str]:
     """Those of the others that are the stem or a compound of it: `book` and `bookings`, `day` and `daytime`."""
     if one[0].isdigit() or len(one) < 3:
-        return [other for other in others if other == one]
+        return [one] if one in others else []
     return [
         other
         for other in others
@@ -87,19 +132,40 @@ _CLAUSE = re.compile(
 
 def sentences(text: str) -> list[tuple[int, int]]:
     """Where each sentence or line begins and ends in the text."""
-    return _pieces(text, 0, len(text), _SENTENCE)
+    return _pieces(text, 0, len(text), _sentence_gaps(text))
 
 
 def clauses(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """A sentence cut where a new demand begins."""
-    return _pieces(text, start, end, _CLAUSE)
+    return _pieces(text, start, end, (gap.span() for gap in _CLAUSE.finditer(text, start, end)))
 
 
-def _pieces(text: str, start: int, end: int, border: re.Pattern[str]) -> list[tuple[int, int]]:
+_BORDERS = re.compile(r"[.!?;\n]")
+
+
+def _sentence_gaps(text: str) -> Iterator[tuple[int, int]]:
+    """What `_SENTENCE` finds, looked for only beside the signs it can stand at."""
+    done = 0
+    for sign in _BORDERS.finditer(text):
+        low = high = sign.start()
+        if text[low] in ".!?":
+            low = high = low + 1
+        else:
+            while low > done and text[low - 1].isspace():
+                low -= 1
+        for start in range(max(low, done), high + 1):
+            gap = _SENTENCE.match(text, start)
+            if gap is not None:
+                done = gap.end()
+                yield gap.span()
+                break
+
+
+def _pieces(text: str, start: int, end: int, gaps: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     found = []
     at = start
-    for gap in border.finditer(text, start, end):
-        found.append((at, gap.start()))
-        at = gap.end()
+    for low, high in gaps:
+        found.append((at, low))
+        at = high
     found.append((at, end))
     return [(low, high) for low, high in found if text[low:high].strip()]
