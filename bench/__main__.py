@@ -1,7 +1,7 @@
 """`make bench`: measures everything several times and writes bench/RESULTS.md.
 
 The subjects can be measured alone: bench.streaming, bench.memory, bench.ready, bench.appends, bench.trees,
-bench.turns.
+bench.turns, bench.reviews.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import sys
 from pathlib import Path
 
-from bench import appends, memory, ready, streaming, trees, turns
+from bench import appends, memory, ready, reviews, streaming, trees, turns
 from bench.product import Product, running_product
 from bench.report import Rounds, targets, written
 from bench.viewers import sign_in
@@ -50,7 +50,11 @@ def main(arguments: list[str]) -> int:
         rounds.trees.append(opened)
         rounds.growths.append(growths)
         rounds.loads.append(os.getloadavg()[0])
-    options.output.write_text(written(rounds), encoding="utf-8")
+    found = list(reviews.measure())
+    for figure in found:
+        say(f"  {figure.line}")
+    text = reviews.put_into(written(rounds), reviews.section(found))
+    options.output.write_text(text, encoding="utf-8")
     for target in targets(rounds):
         say(target.line)
     say(f"Written: {options.output}")

@@ -6,12 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Final, Literal
 
 from rapidfuzz import fuzz
 
-from sessions_app.review.things import PATH, Thing, number_key, paths_of, plain_number
+from sessions_app.review.things import Thing, number_key, paths_of, plain_number
 from sessions_app.review.words import content_stems, fold, is_german, near, words_of
 
 Status = Literal["verbatim", "substance", "tail", "carried", "files", "missing"]
@@ -30,6 +31,8 @@ _NUMBER_WORDS = {
 }  # fmt: skip
 _VALUE = re.compile(r"\d+(?:[.,]\d+)*")
 _CODE = re.compile(r"\b(?:[A-Z]\d{2,}|HTTP \d{3}|\d{4,})\b|\(\d+\)")
+_LONG = 200_000
+_RUN = re.compile(r"\w+")
 _MARK = re.compile(r"^(?:#{1,6}|[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s*)?")
 
 
@@ -50,8 +53,13 @@ class Text:
     def __init__(self, text: str) -> None:
         self.raw = text
         self.folded = fold(text)
-        self.german = is_german(text)
         self._near: dict[str, frozenset[int]] = {}
+        self._lines_with: dict[str, tuple[Line, ...]] = {}
+        self._valued: dict[str, frozenset[int]] = {}
+
+    @cached_property
+    def german(self) -> bool:
+        return is_german(self.raw)
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -70,6 +78,34 @@ class Text:
         if found is None:
             same = near(stem, self._vocabulary)
             found = self._near[stem] = frozenset(place for other in same for place in self._vocabulary[other])
+        return found
+
+    def lines_with(self, word: str) -> tuple[Line, ...]:
+        found = self._lines_with.get(word)
+        if found is None:
+            found = self._lines_with[word] = tuple(line for line in self.lines if word in line.folded)
+        return found
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(_RUN.findall(self.folded))
+
+    def _may_have(self, folded: str) -> bool:
+        """Whole words are looked up before a text is searched; in a very long one, few things are looked for."""
+        return len(self.folded) > _LONG or self._words.issuperset(_RUN.findall(folded))
+
+    def with_values(self, values: Sequence[str]) -> frozenset[int] | None:
+        """The places among `lines` that have all of the numbers, in digits or spelled; None for no numbers: all."""
+        found: frozenset[int] | None = None
+        for value in values:
+            if value not in self._valued:
+                word = _NUMBER_WORDS.get(value)
+                self._valued[value] = frozenset(
+                    place
+                    for place, line in enumerate(self.lines)
+                    if value in line.values or (word is not None and word in line.folded.split())
+                )
+            found = self._valued[value] if found is None else found & self._valued[value]
         return found
 
     @cached_property
@@ -94,7 +130,7 @@ class Text:
 
     def has(self, folded: str) -> bool:
         """The words as they are, not as a part of longer ones."""
-        at = self.folded.find(folded)
+        at = self.folded.find(folded) if self._may_have(folded) else -1
         while at >= 0:
             before = self.folded[at - 1] if at else " "
             after = self.folded[at + len(folded) : at + len(folded) + 2]
@@ -226,45 +262,45 @@ def _command(text: Text, thing: Thing) -> int | None:
     tokens = [token for token in re.split(r"[\s'\"|;&]+", fold(thing.text)) if len(token) > 1]
     if len(tokens) < 2:
         return None
-    for line in text.lines:
-        if tokens[0] in line.folded and sum(token in line.folded for token in tokens) >= 0.75 * len(tokens):
+    for line in text.lines_with(tokens[0]):
+        if sum(token in line.folded for token in tokens) >= 0.75 * len(tokens):
             return line.number
     return None
 
 
+@lru_cache(maxsize=5_000)
+def _parts(saying: str, german: bool) -> tuple[list[str], list[str], list[str]]:
+    """Its content stems, those of them that are no part of a path and no number, and its numbers."""
+    words = words_of(saying)
+    stems = content_stems(words, german=german)
+    values = [plain_number(word) for word in words if word[0].isdigit()]
+    named = {stem for found in paths_of(saying) for stem in content_stems(words_of(found.group()))}
+    return stems, [one for one in stems if one not in named and not one[0].isdigit()], values
+
+
 def _saying(text: Text, thing: Thing) -> int | None:
     """The line, or two that follow one another, with most of its content words and all of its numbers."""
-    words = words_of(thing.text)
-    stems = content_stems(words, german=text.german)
+    stems, plain, values = _parts(thing.text, text.german)
     if not stems:
         return None
-    values = [plain_number(word) for word in words if word[0].isdigit()]
-    named = {stem for found in PATH.findall(thing.text) for stem in content_stems(words_of(found))}
-    plain = [one for one in stems if one not in named and not one[0].isdigit()]
-    counts = [0] * len(text.lines)
-    spoken = [not plain or thing.kind == "constraint"] * len(text.lines)
     said = [text.near(one) for one in stems]
-    for one, places in zip(stems, said, strict=True):
-        for place in places:
-            counts[place] += 1
-            # A name alone says nothing, unless what is wanted is about names: something must be said of it.
-            spoken[place] = spoken[place] or one in plain
+    counts = Counter(chain.from_iterable(said))
+    # A name alone says nothing, unless what is wanted is about names: something must be said of it.
+    is_about_names = not plain or thing.kind == "constraint"
+    spoken = counts if is_about_names else frozenset().union(*(text.near(one) for one in plain))
     enough = (_SAME_MEANING if len(stems) > 1 else 1.0) * len(stems)
+    enough_for_two = enough + 0.15 * len(stems)
     best: tuple[float, int] | None = None
-    for place, line in enumerate(text.lines):
+    right = text.with_values(values)
+    for place in sorted(counts if right is None else counts.keys() & right):
         score: float = counts[place]
-        if not score or not spoken[place]:
+        if place not in spoken:
             continue
-        if score < enough and place and counts[place - 1]:
+        beside = counts[place - 1] if place else 0
+        if score < enough and beside and score + beside >= enough_for_two:
             # Two lines say it together only if both have a part in it.
             both = sum(place in places or place - 1 in places for places in said)
-            score = both if both >= enough + 0.15 * len(stems) else score
-        if score >= enough and (best is None or score > best[0]) and _has_values(values, line):
-            best = score, line.number
+            score = both if both >= enough_for_two else score
+        if score >= enough and (best is None or score > best[0]):
+            best = score, text.lines[place].number
     return best[1] if best is not None else None
-
-
-def _has_values(values: list[str], line: Line) -> bool:
-    return all(
-        value in line.values or _NUMBER_WORDS.get(value, "\0") in line.folded.split() for value in values
-    )

@@ -8,9 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sessions_app.core.tokens import UNITS_PER_TOKEN, utf16_length
-from sessions_app.review.finding import STATUSES, Kept, Status, Text
+from sessions_app.review.finding import STATUSES, Kept, Status
 from sessions_app.review.sources import Source
-from sessions_app.review.support import Link, SupportedLine, Unsupported, supported_lines, unsupported_in
+from sessions_app.review.support import (
+    Grounds,
+    Link,
+    SupportedLine,
+    Unsupported,
+    supported_lines,
+    unsupported_in,
+)
 from sessions_app.review.things import CLASSES, Class, Thing, things_in
 
 METHOD: Final = 1
@@ -136,15 +143,15 @@ class Material:
 def build(material: Material, weights: Mapping[str, float] = DEFAULT_WEIGHTS) -> Report:
     """The whole report; deterministic, without a model."""
     judged = judge(material, weights)
-    grounds = "\n".join(source.text for source in material.sources)
-    if material.previous is not None:
-        grounds += "\n" + material.previous.text
-    grounds += "\n" + material.tail + "\n" + material.carried
+    before = [material.previous.text] if material.previous is not None else []
+    grounds = Grounds(
+        [*(source.text for source in material.sources), *before, material.tail, material.carried]
+    )
     return Report(
         coverage=weighted(judged),
         classes=scores_of(judged),
         judged=tuple(judged),
-        unsupported=tuple(unsupported_in(material.summary, Text(grounds))),
+        unsupported=tuple(unsupported_in(material.summary, grounds)),
         structure=structure_of(material.summary, material.sources),
         lines=tuple(supported_lines(material.summary, material.sources, material.previous)),
     )

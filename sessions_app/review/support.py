@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from typing import Literal
 
 from sessions_app.review.finding import Text, same_meaning
@@ -126,7 +130,7 @@ class _Index:
                 continue
             for place in self._holders.get(token, ()):
                 scores[place] += weights[token]  # type: ignore[assignment]
-        ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:_MOST_LINKS]
+        ranked = heapq.nsmallest(_MOST_LINKS, scores.items(), key=lambda item: (-item[1], item[0]))
         best = ranked[0][1] if ranked else 0
         return tuple(
             Link(self._sources[place].seq, self._bond(line, tokens, place))
@@ -176,24 +180,52 @@ def _is_name(token: str) -> bool:
     return token[0] == "="
 
 
-def unsupported_in(summary: str, grounds: Text) -> list[Unsupported]:
-    """Paths, addresses, numbers with units and identifiers of the summary that its grounds do not have.
+class Grounds:
+    """Everything a summary may have learnt from: the range, the summary before, what stays."""
 
-    `grounds` is everything it may have learnt from: the range, the summary before, what stays.
-    """
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+        folded = [text.casefold() for text in texts]
+        self._ends = list(accumulate(len(text) + 1 for text in folded))
+        self._joined = "\n".join(folded)
+        self._prepared: dict[int, Text] = {}
+
+    @cached_property
+    def _whole(self) -> Text:
+        return Text("\n".join(self._texts))
+
+    def have(self, thing: Thing) -> bool:
+        """In the same words, a number by its value, or in the same meaning. All texts together are prepared only for
+        what does not stand in one of them to the letter.
+        """
+        folded = fold(thing.text)
+        at = self._joined.find(folded)
+        while at >= 0:
+            place = bisect_right(self._ends, at)
+            if self._text(place).has(folded):
+                return True
+            at = self._joined.find(folded, self._ends[place])
+        if self._whole.has(folded):
+            return True
+        if thing.kind == "number":
+            return thing.key.partition(" ")[0] in self._whole.numbers
+        return same_meaning(self._whole, thing) is not None
+
+    def _text(self, place: int) -> Text:
+        if place not in self._prepared:
+            self._prepared[place] = Text(self._texts[place])
+        return self._prepared[place]
+
+
+def unsupported_in(summary: str, grounds: Grounds) -> list[Unsupported]:
+    """Paths, addresses, numbers with units and identifiers of the summary that its grounds do not have."""
     found: dict[tuple[Class, str], Unsupported] = {}
     for number, line in enumerate(summary.split("\n"), start=1):
         for kind, text, key in _concrete(line):
             thing = Thing(kind, text, key.casefold(), 0, 0, 0, "assistant", line)
-            if not grounds.has(fold(text)) and not _grounded(grounds, thing):
+            if not grounds.have(thing):
                 found.setdefault((kind, thing.key), Unsupported(kind, text, number))
     return list(found.values())
-
-
-def _grounded(grounds: Text, thing: Thing) -> bool:
-    if thing.kind == "number":
-        return thing.key.partition(" ")[0] in grounds.numbers
-    return same_meaning(grounds, thing) is not None
 
 
 def _concrete(line: str) -> Iterator[tuple[Class, str, str]]:

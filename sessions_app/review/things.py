@@ -235,7 +235,8 @@ def is_path(text: str) -> bool:
 
 def _numbers(source: Source, masked: str) -> Iterator[Thing]:
     own = source.own
-    for found in _beginning_at(_NUMBER_STARTS, NUMBER, masked, len(masked)):
+    starts = [sign.start() for sign in _NUMBER_STARTS.finditer(masked)]
+    for found in _beginning_at(starts, NUMBER, masked, len(masked)):
         value = found.group().strip()
         if re.fullmatch(r"[-+]?0+(?:[.,]0+)?\s?\D*", value):
             continue
@@ -245,7 +246,7 @@ def _numbers(source: Source, masked: str) -> Iterator[Thing]:
     if source.speaker == "tool":
         return
     for pattern in (_COUNT, _CLOCK):
-        for found in _beginning_at(_DIGIT, pattern, masked, own):
+        for found in _beginning_at(starts, pattern, masked, own):
             if pattern is _COUNT and found.group(2).casefold() in _NO_COUNT:
                 continue
             if NUMBER.match(masked, found.start()):
@@ -260,17 +261,16 @@ def _numbers(source: Source, masked: str) -> Iterator[Thing]:
             )
 
 
-_DIGIT = re.compile(r"\d")
 _NUMBER_STARTS = re.compile(r"[$€£+−\d-]")
 
 
 def _beginning_at(
-    signs: re.Pattern[str], pattern: re.Pattern[str], text: str, end: int
+    starts: Sequence[int], pattern: re.Pattern[str], text: str, end: int
 ) -> Iterator[re.Match[str]]:
-    """What `finditer` of the pattern gives, tried only where one of the signs stands."""
+    """What `finditer` of the pattern gives, tried only at these places."""
     done = 0
-    for sign in signs.finditer(text, 0, end):
-        if sign.start() >= done and (found := pattern.match(text, sign.start(), end)) is not None:
+    for start in starts:
+        if done <= start < end and (found := pattern.match(text, start, end)) is not None:
             done = found.end()
             yield found
 
