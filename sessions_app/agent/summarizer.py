@@ -151,7 +151,7 @@ def _checked(request: SummaryRequest, ask: Ask, rules: Rules) -> Json:
     _refuse_if_stopped(rules)
     match answer.get("stopReason"):
         case "error":
-            raise SummaryFailed("error", request.stage, answer.get("errorMessage"))
+            raise SummaryFailed("error", request.stage, answer.get("errorMessage") or None)
         case "length":
             raise SummaryFailed("length", request.stage)
         case "aborted" if not rules.lenient or request.stage == "branch":

@@ -28,6 +28,30 @@ _OVERFLOW = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+# Exactly what the reference takes for an overflow. `_OVERFLOW` knows more wordings.
+_KNOWN_OVERFLOW = re.compile(
+    r"""
+      prompt\ (?:is\ )?too\ long | prompt\ exceeds\ max\ length | request_too_large
+    | input\ is\ too\ long\ for\ requested\ model
+    | exceeds\ (?: the\ (?:context\ window | limit\ of\ \d | available\ context\ size)
+        | (?:the\ )? (?:(?:model'?s\ )?maximum\ context\ length (?:\ of\ [\d,]+\ token | \s*\([\d,]+\))
+          | maximum\ allowed\ input\ length\ of\ [\d,]+\ token) )
+    | context\ window\ (?:exceeded | exceeds\ limit) | context[_ ]length[_ ]exceeded | model_context_window_exceeded
+    | input\ token\ count .* exceeds\ the\ maximum
+    | maximum\ (?:prompt\ length\ is\ \d | context\ length\ is\ \d+\ tokens)
+    | reduce\ the\ length\ of\ the\ messages | range\ of\ input\ length\ should\ be
+    | input\ \(\d+\ tokens\)\ is\ longer\ than\ the\ model'?s\ context\ length\ \(\d+\ tokens\)
+    | greater\ than\ the\ context\ length | exceeded\ model\ token\ limit | token\ limit\ exceeded | too\ many\ tokens
+    | too\ large\ for\ model\ with\ \d+\ maximum\ context\ length
+    | prompt\ has\ [\d,]+\ tokens?,\ but\ the\ configured\ context\ size\ is\ [\d,]+\ token
+    | \A (?: [\w\ -]+\ API\ error\ \(413\): | 413 (?:\s | : | \Z) )
+    """,
+    re.IGNORECASE | re.VERBOSE | re.ASCII,
+)
+_WITHOUT_BODY = re.compile(r"4(?:00|13)\s*(?:status code)?\s*\(no body\)", re.IGNORECASE)
+_KNOWN_THROTTLING = re.compile(
+    r"\A(?:throttling error|service unavailable):|rate limit|too many requests", re.IGNORECASE
+)
 _THROTTLED = re.compile(
     r"throttl|^service\s+unavailable:|rate[\s_-]*limit|too\s+many\s+requests|tokens?\s+per\s+(?:minute|day|hour)|(?<!\d)429(?!\d)",
     re.IGNORECASE,
@@ -54,9 +78,18 @@ _TRANSIENT = re.compile(
 )
 
 
+def is_known_overflow(text: str, provider: str = "") -> bool:
+    """The request was larger than the model's window, in the words that the reference knows (04 §7)."""
+    if _KNOWN_THROTTLING.search(text):
+        return False
+    without_body = provider == "cerebras" and _WITHOUT_BODY.match(text)
+    return bool(_KNOWN_OVERFLOW.search(text) or without_body)
+
+
 def is_overflow(text: str) -> bool:
-    """The request was larger than the model's window; throttling that speaks of tokens is not (04 §7)."""
-    return _OVERFLOW.search(text) is not None and _THROTTLED.search(text) is None
+    """The same in any provider's words; throttling that speaks of tokens is none (04 §7)."""
+    told = _OVERFLOW.search(text) or _KNOWN_OVERFLOW.search(text)
+    return told is not None and _THROTTLED.search(text) is None
 
 
 def is_spent(text: str) -> bool:

@@ -20,13 +20,13 @@ class Destination:
 def destination_of(tree: Tree, target_id: str) -> Destination:
     """A user's message or a custom message is taken back for editing, anything else becomes the leaf (01 TR-03).
 
-    Raises UnknownEntry.
+    Raises UnknownEntry, also for words whose parent is not there: nothing stands before them.
     """
     target = tree.get(target_id)
     if not speaks_for_user(target):
         return Destination(target.id, None)
-    parent = tree.parent_of(target)
-    return Destination(None if parent is None else parent.id, words_of(target))
+    before = target.record.get("parentId")
+    return Destination(None if before is None else tree.get(before).id, words_of(target))
 
 
 def speaks_for_user(entry: Entry) -> bool:

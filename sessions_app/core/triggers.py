@@ -9,7 +9,7 @@ from typing import Literal
 
 from sessions_app.core.compaction_settings import CompactionSettings
 from sessions_app.core.entries import Entry, Kind
-from sessions_app.core.failures import is_overflow
+from sessions_app.core.failures import is_known_overflow, is_overflow
 from sessions_app.core.messages import Json, number_of
 from sessions_app.core.projection import Context, newest_compaction, replacement_of
 from sessions_app.core.times import milliseconds_of
@@ -59,8 +59,12 @@ def check_after_answer(
     settings: CompactionSettings,
     *,
     skip_aborted: bool = True,
+    any_wording: bool = False,
 ) -> Trigger | None:
-    """After a pass, or with `skip_aborted=False` before a new prompt (02 §1 CT-02, CT-04…07 and guards)."""
+    """After a pass, or with `skip_aborted=False` before a new prompt (02 §1 CT-02, CT-04…07 and guards).
+
+    With `any_wording` an overflow is one in whatever words a provider tells it, not only in those the reference knows.
+    """
     entry = newest_answer(path)
     if entry is None or not settings.enabled:
         return None
@@ -69,7 +73,7 @@ def check_after_answer(
         return None
     if _older_than_compaction(answer, path):
         return None
-    overflow = _overflow(entry, answer, context, path, model)
+    overflow = _overflow(entry, answer, context, path, model, any_wording=any_wording)
     if overflow is not None:
         return overflow
     tokens = _threshold_tokens(answer, context, path)
@@ -88,13 +92,20 @@ def _older_than_compaction(message: Json, path: Sequence[Entry]) -> bool:
 
 
 def _overflow(
-    entry: Entry, answer: Json, context: Context, path: Sequence[Entry], model: SelectedModel
+    entry: Entry,
+    answer: Json,
+    context: Context,
+    path: Sequence[Entry],
+    model: SelectedModel,
+    *,
+    any_wording: bool,
 ) -> Trigger | None:
     if (answer.get("provider"), answer.get("model")) != (model.provider, model.id):
         return None
     as_sent = _is_projected(entry, context) and not _followed_by(entry, path, Kind.CONTEXT_EDIT)
     if answer.get("stopReason") == "error":
-        told = is_overflow(str(answer.get("errorMessage") or ""))
+        words = str(answer.get("errorMessage") or "")
+        told = is_overflow(words) if any_wording else is_known_overflow(words, model.provider)
         counts = told and (as_sent or _stands_as_an_error(entry, path))
         return Trigger("overflow", will_retry=True) if counts else None
     usage = answer.get("usage")

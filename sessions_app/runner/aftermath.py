@@ -78,7 +78,7 @@ class Aftermath:
             return
         rules = self._compactor.settings
         trigger = check_after_answer(
-            branch.context, branch.path, selected(self._model), rules, skip_aborted=False
+            branch.context, branch.path, selected(self._model), rules, skip_aborted=False, any_wording=True
         )
         if trigger is None and self._is_full(branch, ()):
             trigger = Trigger("threshold")
@@ -153,7 +153,9 @@ class Aftermath:
 
     def _trigger(self, branch: Branch, error: ProviderError | None) -> Trigger | None:
         rules = self._compactor.settings
-        trigger = check_after_answer(branch.context, branch.path, selected(self._model), rules)
+        trigger = check_after_answer(
+            branch.context, branch.path, selected(self._model), rules, any_wording=True
+        )
         told = error is not None and error.kind == "overflow"
         if told and rules.enabled and (trigger is None or trigger.reason != "overflow"):
             # The provider said so by status or type, in words nobody knows.

@@ -11,6 +11,7 @@ from sessions_app.core.branch_summary import (
     token_budget,
 )
 from sessions_app.core.entries import Entry, branch_summary_entry, label_entry
+from sessions_app.core.errors import UnknownEntry
 from sessions_app.core.navigation import destination_of
 from sessions_app.core.times import iso_of
 from sessions_app.core.transcript import serialise
@@ -77,7 +78,10 @@ def navigate(
         requests, summary, outcome = summarise_left_branch(plan, navigation, options)
         if summary is None:
             return {**outcome, "requests": requests, "appended": [], "leafId": old_leaf}
-    destination = destination_of(tree, target)
+    try:
+        destination = destination_of(tree, target)
+    except UnknownEntry:
+        return {"error": {"kind": "target_not_found"}, **unmoved, "requests": requests}
     leaf, labelled = destination.leaf_id, target
     appended: list[Entry] = []
     if summary is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions_app.core.failures import is_overflow, is_spent, is_transient
+from sessions_app.core.failures import is_known_overflow, is_overflow, is_spent, is_transient
 
 OVERFLOW = [
     "prompt is too long: 213462 tokens > 200000 maximum",
@@ -65,6 +65,37 @@ def test_too_much_context_is_an_overflow_and_never_retried(text: str) -> None:
     """04 §7 overflow patterns; 04 §7.7."""
     assert is_overflow(text)
     assert not is_transient(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "prompt is too long: 213462 tokens > 200000 maximum",
+        "This model's maximum context length is 8192 tokens",
+        "exceeds the model's maximum context length of 8,192 tokens",
+        "The input token count (5) exceeds the maximum number of tokens allowed (4)",
+        "acme API error (413): no body",
+        "413 Request Entity Too Large",
+        "context_length_exceeded",
+    ],
+)
+def test_the_words_that_the_reference_knows_are_an_overflow_in_the_core_too(text: str) -> None:
+    """04 §7; 02 CT-05."""
+    assert is_known_overflow(text)
+    assert not is_known_overflow(f"{text} (rate limit)")
+
+
+@pytest.mark.parametrize("text", ["maximum context length", "HTTP 413", "the conversation is too long"])
+def test_other_wordings_are_an_overflow_to_the_runner_only(text: str) -> None:
+    """04 §7: a provider nobody knew can be recovered from as well."""
+    assert not is_known_overflow(text)
+    assert is_overflow(text)
+
+
+def test_a_refusal_without_a_word_is_an_overflow_of_the_one_provider_that_tells_it_so() -> None:
+    """04 §7."""
+    assert is_known_overflow("400 status code (no body)", "cerebras")
+    assert not is_known_overflow("400 status code (no body)", "acme")
 
 
 @pytest.mark.parametrize("text", TRANSIENT)

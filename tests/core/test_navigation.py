@@ -29,15 +29,17 @@ def test_blocks_are_joined_without_a_separator_and_images_left_out() -> None:
     """01 TR-03."""
     content = [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]
     entry = Entry(
-        {"type": "message", "id": "x", "parentId": "gone", "message": {"role": "user", "content": content}}
+        {"type": "message", "id": "x", "parentId": None, "message": {"role": "user", "content": content}}
     )
     assert destination_of(Tree([entry]), "x") == Destination(None, "ab")
 
 
 def test_an_unknown_target_is_an_error() -> None:
-    """01 TR-02."""
-    with pytest.raises(UnknownEntry):
-        destination_of(tree("u"), "gone")
+    """01 TR-02. So is the place before words whose parent is not there."""
+    orphan = {"type": "message", "id": "x", "parentId": "gone", "message": {"role": "user", "content": "a"}}
+    for built, target in ((tree("u"), "gone"), (Tree([Entry(orphan)]), "x")):
+        with pytest.raises(UnknownEntry):
+            destination_of(built, target)
 
 
 def test_undo_goes_back_to_the_latest_user_message_of_the_branch() -> None:
