@@ -1,12 +1,13 @@
-"""What `make soak` runs: many replayed sessions under faults, and the long forms of the property tests and simulators.
+"""What `make soak` runs: the long forms of the property tests and simulators, and many replayed sessions under faults.
 
-Each session is decided by one seed: `make soak ARGS="--seed 123 --runs 1"` plays that one again. Ends with 1 when
-something did not hold.
+One seed decides everything and is told: `make soak ARGS="--seed 123"` does all of it again, `--seed 123 --runs 1`
+plays that one session again. Ends with a summary, and with 1 when something did not hold.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
@@ -28,72 +30,120 @@ from tests.browser.replay_plan import make_plan
 ROOT = Path(__file__).parent.parent
 # A fresh server now and then: the pauses before restarts grow with every death of a process.
 RUNS_PER_SERVER = 8
-# Files of tests whose size these variables set, or that take their settings from there.
-SCALING = ("AGENTWEB_EXAMPLES", "AGENTWEB_STEPS", "tests.core.strategies")
+# Replays mostly wait, for a lease to run out or a page to come back.
+SIDE_BY_SIDE = 2
+
+
+@dataclass(frozen=True)
+class LongForm:
+    """Test files whose size a variable sets, and how large it is in the long form."""
+
+    name: str
+    variable: str
+    size: int
+    # What tells that a file is one of these.
+    marks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Passed:
+    """How a long form ended."""
+
+    form: LongForm
+    good: bool
+    seconds: float
+    words: str
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make soak", description=__doc__)
-    parser.add_argument("--seed", type=int, default=None, help="of the first run; the others count on")
+    parser.add_argument("--seed", type=int, default=None, help="of the first session; the others count on")
     parser.add_argument("--runs", type=int, default=60, help="replayed sessions (0: none)")
     parser.add_argument("--lease", type=int, default=15, help="seconds until a dead worker's run is closed")
-    parser.add_argument("--examples", type=int, default=2000, help="per property test (0: none)")
-    parser.add_argument("--steps", type=int, default=2000, help="of each simulator")
+    parser.add_argument("--examples", type=int, default=500, help="per property of a tree (0: none)")
+    parser.add_argument(
+        "--sessions", type=int, default=2000, help="per property of a request or loop (0: none)"
+    )
+    parser.add_argument("--steps", type=int, default=2000, help="of the simulator (0: none)")
     chosen = parser.parse_args()
-    # Also when told to end, servers and browser must.
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: sys.exit(130))
+    end_when_told()
     seed = chosen.seed if chosen.seed is not None else int(time.time()) % 1_000_000
     only_replay = chosen.seed is not None and chosen.runs == 1
-    good = True
-    if chosen.examples and not only_replay:
-        good = long_forms(chosen.examples, chosen.steps)
+    forms = [
+        LongForm("properties of trees", "AGENTWEB_EXAMPLES", chosen.examples, ("tests.core.strategies",)),
+        LongForm("requests and loops", "AGENTWEB_SESSIONS", chosen.sessions, ("AGENTWEB_SESSIONS",)),
+        LongForm("simulator", "AGENTWEB_STEPS", chosen.steps, ("AGENTWEB_STEPS",)),
+    ]
+    passed = [] if only_replay else [play_long_form(form, seed) for form in forms if form.size]
+    results = list(replay(range(seed, seed + chosen.runs), chosen.lease)) if chosen.runs else []
+    print(f'\n=== everything again: make soak ARGS="--seed {seed}"')
+    for one in passed:
+        print(f"{one.form.name:22} {one.form.variable}={one.form.size}: {one.words} in {one.seconds:.0f} s")
     if chosen.runs:
-        results = list(replay(range(seed, seed + chosen.runs), chosen.lease))
         print(summary(results, chosen.runs, chosen.lease))
-        good = good and len(results) == chosen.runs and not any(result.problems for result in results)
+    good = all(one.good for one in passed)
+    good = good and len(results) == chosen.runs and not any(result.problems for result in results)
     print("PASSED" if good else "FAILED")
     return 0 if good else 1
 
 
-def long_forms(examples: int, steps: int) -> bool:
-    """The property tests and simulators with many examples; whether they passed."""
+def end_when_told() -> None:
+    """Servers and browsers end too when this process is told to."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: sys.exit(130))
+
+
+def play_long_form(form: LongForm, seed: int) -> Passed:
+    """Its test files with many examples, sessions or steps."""
     files = sorted(
         str(path.relative_to(ROOT))
         for path in (ROOT / "tests").rglob("test_*.py")
-        if any(name in path.read_text(encoding="utf-8") for name in SCALING)
+        if any(mark in path.read_text(encoding="utf-8") for mark in form.marks)
     )
-    print(f"=== {examples} examples, {steps} steps: {' '.join(files)}", flush=True)
+    print(f"=== {form.name}, {form.variable}={form.size}, seed {seed}: {' '.join(files)}", flush=True)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--timeout=3600", *files]
-    variables = {"AGENTWEB_EXAMPLES": str(examples), "AGENTWEB_STEPS": str(steps)}
-    return subprocess.run(command, cwd=ROOT, env={**os.environ, **variables}, check=False).returncode == 0
+    command += [f"--hypothesis-seed={seed}", f"--randomly-seed={seed}"]
+    begun, last = time.monotonic(), "said nothing"
+    variables = {form.variable: str(form.size), "AGENTWEB_SEED": str(seed)}
+    with subprocess.Popen(
+        command, cwd=ROOT, env={**os.environ, **variables}, stdout=subprocess.PIPE, text=True
+    ) as pytest:
+        assert pytest.stdout is not None
+        for words in pytest.stdout:
+            print(words, end="", flush=True)
+            last = words.strip() or last
+    return Passed(form, pytest.returncode == 0, time.monotonic() - begun, last.partition(" in ")[0])
 
 
 def replay(seeds: range, lease: int) -> Iterator[Result]:
     """One result per seed, told as it comes; fewer when a server or browser could not go on."""
     print(f"=== replay of seeds {seeds.start} to {seeds.stop - 1}, lease {lease} s", flush=True)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=SWITCHES)
-        try:
-            for first in range(0, len(seeds), RUNS_PER_SERVER):
-                part = seeds[first : first + RUNS_PER_SERVER]
-                try:
-                    with (
-                        tempfile.TemporaryDirectory(prefix="aw-soak-") as folder,
-                        arena(browser, Path(folder), lease=lease) as place,
-                    ):
-                        for seed in part:
-                            result = Replay(place, make_plan(seed)).play()
-                            print(line(result), flush=True)
-                            yield result
-                except Exception:  # the other servers' runs still say something
-                    print(
-                        f"seeds {part.start} to {part.stop - 1}: the harness or the server gave up",
-                        flush=True,
-                    )
-                    traceback.print_exc()
-        finally:
-            browser.close()
+    parts = [
+        (seeds[first : first + RUNS_PER_SERVER], lease) for first in range(0, len(seeds), RUNS_PER_SERVER)
+    ]
+    with multiprocessing.get_context("spawn").Pool(SIDE_BY_SIDE, end_when_told, maxtasksperchild=1) as pool:
+        for results in pool.imap_unordered(play_part, parts):
+            yield from results
+
+
+def play_part(part: tuple[range, int]) -> list[Result]:
+    """The sessions of some seeds on a server and in a browser of their own."""
+    seeds, lease = part
+    results: list[Result] = []
+    try:
+        with (
+            sync_playwright() as playwright,
+            tempfile.TemporaryDirectory(prefix="aw-soak-") as folder,
+            playwright.chromium.launch(executable_path=find_chromium(), args=SWITCHES) as browser,
+            arena(browser, Path(folder), lease=lease) as place,
+        ):
+            for seed in seeds:
+                results.append(Replay(place, make_plan(seed)).play())
+                print(line(results[-1]), flush=True)
+    except Exception:  # the other servers' sessions still say something
+        print(f"seeds {seeds.start} to {seeds.stop - 1}: the harness or the server gave up", flush=True)
+        traceback.print_exc()
+    return results
 
 
 def line(result: Result) -> str:

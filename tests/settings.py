@@ -26,7 +26,7 @@ for _name in (
     os.environ.pop(_name, None)
     os.environ.pop(f"{_name}_FILE", None)
 # How long the property tests and simulators go on, and from where.
-SIZES = {"AGENTWEB_EXAMPLES", "AGENTWEB_STEPS", "AGENTWEB_SEED"}
+SIZES = {"AGENTWEB_EXAMPLES", "AGENTWEB_SESSIONS", "AGENTWEB_STEPS", "AGENTWEB_SEED"}
 for _name in [name for name in os.environ if name.startswith("AGENTWEB_")]:
     if _name not in {"AGENTWEB_DATA", "AGENTWEB_ROOTS", "AGENTWEB_LOG_LEVEL"} | SIZES:
         del os.environ[_name]

@@ -81,8 +81,10 @@ class Entry:
     @property
     def role(self) -> str | None:
         """The role of a message entry's message."""
-        message = self.message
-        return None if message is None else str(message.get("role", ""))
+        if self.record.get("type") != "message":
+            return None
+        message = self.record.get("message")
+        return str(message.get("role", "")) if isinstance(message, dict) else None
 
     def to_json(self) -> str:
         """The record as one line of ASCII JSON."""

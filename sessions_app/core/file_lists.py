@@ -75,11 +75,15 @@ class FileOperations:
 
     def add_calls(self, message: Json, *, nested: bool) -> None:
         """Note the calls of an answer and, if `nested`, those recorded on a tool result (02 §8)."""
-        for call in tool_calls_of(message):
+        role = message.get("role")
+        if role == "assistant":
+            calls = tool_calls_of(message)
+        elif nested and role == "toolResult":
+            calls = _nested_calls(message)
+        else:
+            return
+        for call in calls:
             self._add_call(call)
-        if nested and message.get("role") == "toolResult":
-            for call in _nested_calls(message):
-                self._add_call(call)
 
     def _add_call(self, call: Json) -> None:
         arguments = call.get("arguments")

@@ -98,7 +98,7 @@ def select(path: Sequence[Entry]) -> list[Entry]:
     boundary = compaction.record.get("firstKeptEntryId")
     kept: list[Entry] = []
     for index in range(newest):
-        if path[index].id == boundary:
+        if path[index].record["id"] == boundary:
             kept = [entry for entry in path[index:newest] if entry.role != "system"]
             break
     return [compaction, *kept, *path[newest + 1 :]]
@@ -118,9 +118,15 @@ def project_entries(selected: Sequence[Entry]) -> list[ProjectedEntry]:
     A compaction speaks only at the head of the list; an older one in the kept range is silent.
     """
     edits = latest_edits(selected)
+    if not edits:
+        silent = Kind.COMPACTION
+        return [
+            ProjectedEntry(entry, () if place and entry.kind == silent else messages_of(entry))
+            for place, entry in enumerate(selected)
+        ]
     projected: list[ProjectedEntry] = []
     for entry in selected:
-        edit = edits.get(entry.id) if edits else None
+        edit = edits.get(entry.id)
         if projected and entry.kind == Kind.COMPACTION:
             projected.append(
                 ProjectedEntry(entry, (), omitted=edit is not None and replacement_of(edit) is None)
@@ -132,10 +138,11 @@ def project_entries(selected: Sequence[Entry]) -> list[ProjectedEntry]:
 
 def latest_edits(entries: Sequence[Entry]) -> dict[str, Entry]:
     """Target id → the last context edit in the list that targets it; edits of no known form are skipped."""
+    wanted = Kind.CONTEXT_EDIT
     return {
         entry.record["targetId"]: entry
         for entry in entries
-        if entry.kind == Kind.CONTEXT_EDIT
+        if entry.kind == wanted
         and isinstance(entry.record.get("targetId"), str)
         and isinstance(entry.record.get("replacement", ""), dict | None)
     }
@@ -249,7 +256,8 @@ def thinking_level_of(path: Sequence[Entry]) -> str:
 
 
 def _last_thinking_level(path: Sequence[Entry]) -> str | None:
+    wanted = Kind.THINKING_LEVEL_CHANGE
     for entry in reversed(path):
-        if entry.kind == Kind.THINKING_LEVEL_CHANGE and isinstance(entry.record.get("thinkingLevel"), str):
+        if entry.kind == wanted and isinstance(entry.record.get("thinkingLevel"), str):
             return str(entry.record["thinkingLevel"])
     return None

@@ -21,9 +21,9 @@ from tests.agent.strict_provider import check
 
 Json = dict[str, Any]
 
-EXAMPLES = int(os.environ.get("AGENTWEB_EXAMPLES", "60"))
+SESSIONS = int(os.environ.get("AGENTWEB_SESSIONS", "60"))
 # In the long form every session breaks off at every event, by a crash and by a stop.
-EVERY_POINT = EXAMPLES >= 1000
+EVERY_POINT = SESSIONS >= 1000
 NEVER = 10_000
 
 
@@ -79,7 +79,7 @@ def results_of(messages: list[Json]) -> list[tuple[list[str], list[str]]]:
     return pairs
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=SESSIONS, deadline=None, suppress_health_check=list(HealthCheck))
 @given(script=scripts, close_at=st.integers(0, 80), stop_at=st.integers(0, 80))
 def test_what_is_stored_can_be_sent_wherever_the_run_breaks_off(
     script: list[list[Json]], close_at: int, stop_at: int

@@ -13,12 +13,15 @@ from sessions_app.agent.models_catalogue import describe_model
 from sessions_app.agent.providers.anthropic_request import build_body
 from sessions_app.agent.providers.base import ProviderRequest, ToolSpec
 from sessions_app.agent.request_guard import make_valid
+from sessions_app.core.projection import project
+from sessions_app.core.tree import Tree
 from tests.agent.images import image_block, png
 from tests.agent.strict_provider import check
+from tests.core.strategies import examples, trees
 
 Json = dict[str, Any]
 
-EXAMPLES = int(os.environ.get("AGENTWEB_EXAMPLES", "150"))
+SESSIONS = int(os.environ.get("AGENTWEB_SESSIONS", "150"))
 TOOLS = (ToolSpec("read", "Read", {"type": "object"}),)
 SIGNATURES = {"sig1": "deep thought", "sig2": "", "sig3": " spaced "}
 
@@ -72,7 +75,7 @@ others = st.one_of(
 histories = st.lists(st.one_of(answers, results, results, others), max_size=14)
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=SESSIONS, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     history=histories, cut=st.integers(0, 14), with_tools=st.booleans(), with_images=st.booleans(),
     level=st.sampled_from(["off", "high"]),
@@ -93,7 +96,7 @@ def test_any_history_cut_anywhere_passes_the_strict_service(
     assert guard(guarded) == guarded
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=SESSIONS, deadline=None, suppress_health_check=list(HealthCheck))
 @given(history=histories)
 def test_what_the_user_said_is_never_lost(history: list[Any]) -> None:
     marked = [{"role": "user", "content": "keep me 1"}, *history, {"role": "user", "content": "keep me 2"}]
@@ -102,3 +105,15 @@ def test_what_the_user_said_is_never_lost(history: list[Any]) -> None:
         block.get("text") for message in guarded if message["role"] == "user" for block in message["content"]
     ]
     assert texts.index("keep me 1") < texts.index("keep me 2")
+
+
+@examples
+@given(built=trees(), data=st.data())
+def test_the_projection_of_any_leaf_gives_a_request_that_the_strict_service_takes(
+    built: Tree, data: st.DataObject
+) -> None:
+    leaf = data.draw(st.sampled_from(built.entries))
+    messages = project(built.path(leaf.id)).messages
+    guarded = make_valid(messages, provider="anthropic", model="m", tools=TOOLS, images=True).messages
+    request = ProviderRequest(model="m", system="s", messages=guarded, tools=TOOLS, thinking_level="off")
+    check(build_body(request, describe_model("anthropic", "m")))

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions_app.core.branch_summary import left_behind, plan_branch_summary
-from sessions_app.core.compaction import plan_compaction
+from sessions_app.core.compaction import CompactionPlan, plan_compaction
 from sessions_app.core.compaction_settings import CompactionSettings
 from sessions_app.core.cut_points import find_cut, is_cut_point
-from sessions_app.core.entries import Entry, Kind, compaction_entry
+from sessions_app.core.entries import Entry, Kind, compaction_entry, label_entry
 from sessions_app.core.errors import NothingToCompact
+from sessions_app.core.forking import copy_branch
 from sessions_app.core.json_text import parse_json, print_compact_json, print_json
 from sessions_app.core.projection import extended, project
 from sessions_app.core.tokens import estimate_messages
@@ -38,6 +39,58 @@ def test_a_path_starts_at_a_root_and_follows_parents(built: Tree) -> None:
         assert path[0] in built.roots()
         assert path[-1] is entry
         assert all(child.parent_id == parent.id for parent, child in itertools.pairwise(path))
+
+
+@examples
+@given(trees(), st.data())
+def test_a_fork_and_a_clone_see_what_the_branch_they_were_taken_from_sees(
+    built: Tree, data: st.DataObject
+) -> None:
+    """01 FK-01, FK-02, FK-04."""
+    target = data.draw(st.sampled_from(built.entries))
+    minted = map("minted{}".format, itertools.count())
+    for leaf in {target.id, target.parent_id}:
+        copies = copy_branch(built, leaf, lambda: next(minted))
+        copy, source = project(copies), project(built.path(leaf))
+        assert copy.messages == source.messages
+        assert (copy.model, copy.thinking_level) == (source.model, source.thinking_level)
+        assert Tree(copies).path(copies[-1].id if copies else None) == copies
+
+
+@examples
+@given(trees(smallest=4), BUDGETS, st.lists(st.integers(0, 400), min_size=1, max_size=12))
+def test_compactions_that_are_applied_only_where_they_shrink_the_context_come_to_an_end(
+    built: Tree, keep: int, sizes: list[int]
+) -> None:
+    """02 §1: each is measured with the same estimator, and the last of them leaves nothing to gain."""
+    path = built.path(leaf_of(built))
+    sizes_before = [estimate_messages(project(path).messages)]
+    for number, size in enumerate(itertools.cycle(sizes)):
+        try:
+            plan = plan_compaction(path, CompactionSettings(keep_recent_tokens=keep))
+        except NothingToCompact:
+            break
+        grown = compacted(path, plan, f"new{number}", "s" * size)
+        tokens = estimate_messages(project(grown).messages)
+        if tokens >= sizes_before[-1]:
+            break
+        sizes_before.append(tokens)
+        # Something is said behind it, or nothing could be planned again.
+        path = [*grown, label_entry(f"label{number}", grown[-1].id, PLACE, target_id="e1", label="x")]
+    assert sizes_before == sorted(set(sizes_before), reverse=True)
+    assert len(sizes_before) <= len(built.entries) + 1
+
+
+def compacted(path: list[Entry], plan: CompactionPlan, entry_id: str, summary: str) -> list[Entry]:
+    entry = compaction_entry(
+        entry_id,
+        path[-1].id,
+        PLACE,
+        summary=summary,
+        tokens_before=plan.tokens_before,
+        first_kept_entry_id=plan.first_kept_entry_id,
+    )
+    return [*path, entry]
 
 
 @examples
