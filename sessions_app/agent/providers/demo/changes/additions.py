@@ -50,6 +50,13 @@ def added(text: str) -> list[Wish]:
     ) or re.match(rf"(?:{_AT}) (?P<where>[^:,]+?),? {_PUT}\b (?P<what>.+)$", text, re.I)
     if leading:
         found.append(Wish("add", leading["what"], leading["where"]))
+    to_do = re.match(
+        rf"{_PUT}\b (?:an? |the )?(?:new |another )*(?:todo|to-do|task)(?: item)? (?:to|on|in) (?:the |my |our )?list(?: that|:|,| saying)* (?P<what>.+)$",
+        text,
+        re.I,
+    )
+    if to_do:
+        found.append(Wish("add", to_do["what"], "the todo list"))
     begun = re.match(rf"{_PUT}\b (?P<rest>.+)$", text, re.I)
     if begun is None:
         return found

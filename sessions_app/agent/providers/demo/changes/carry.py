@@ -62,7 +62,7 @@ def steps(ask: Ask) -> list[Ask] | None:
     parts = [
         part
         for part in re.split(
-            r"(?:,? and then |; |, (?=(?:please |pls )?(?:update|adjust|correct|change|fix|fill|note|record|enter|tick|mark|check|cross)\b)|\. (?=[A-Za-z])|,? then |,? and (?:also )?(?=(?:add|append|put|remove|delete|set|change|update|replace|rename|move|make|create|check|verify|tell|show|fix|mark|tick|sort|save|note|write|copy|turn|adjust|correct|fill|report|say|let|renumber|re-number|enter|tick)\b))",
+            r"(?:,? and then |; |, (?=(?:please |pls )?(?:update|adjust|correct|change|fix|fill|note|record|enter|tick|mark|check|cross)\b)|(?<!\b[A-Z])(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)\. (?=[A-Za-z])|,? then |,? and (?:also )?(?=(?:add|append|put|remove|delete|set|change|update|replace|rename|move|make|create|check|verify|tell|show|fix|mark|tick|sort|save|note|write|copy|turn|adjust|correct|fill|report|say|let|renumber|re-number|enter|tick)\b))",
             ask.text,
         )
         if part and part.strip(" .!?")

@@ -59,7 +59,7 @@ def named(words: str, ask: Ask, paths: Sequence[str]) -> list[str] | None:
         p
         for p in paths
         if not missing(wanted_words, names_of(p))
-        and (telling or all(among(w, names_of(p)) for w in wanted_words))
+        and (telling or any(among(w, names_of(p)) for w in wanted_words))
     ]
     if not fitting:
         return None

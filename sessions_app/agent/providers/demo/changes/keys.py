@@ -163,6 +163,12 @@ def written_like(old: str, ask: Ask, wish: Wish, kind: str) -> str:
         change = float(number[1]) * float(step[1]) / 100 if step[2] else float(step[1])
         return f"{quote}{float(number[1]) + wish.sign * change:.12g}{number[2]}{quote}"
     value = ask.plain(wish.value).strip().strip("\"'`“”").rstrip(".")
+    version = re.fullmatch(r"(\d+)\.(\d+)(?:\.(\d+))?", bare)
+    if version and value in {"major", "minor", "patch"}:
+        major, minor, patch = (int(n or 0) for n in version.groups())
+        value = {"major": f"{major + 1}.0.0", "minor": f"{major}.{minor + 1}.0"}.get(
+            value, f"{major}.{minor}.{patch + 1}"
+        )
     yes = {**{k: (k, v) for k, v in _ON.items()}, **{v: (k, v) for k, v in _ON.items()}}
     if bare.lower() in yes and value.lower() in yes and not (bare.isdigit() and not wish.sign):
         word = yes[bare.lower()][0 if value.lower() == yes[value.lower()][0] else 1]

@@ -84,6 +84,13 @@ def switched(text: str) -> list[Wish]:
 
 
 def stepped(text: str) -> list[Wish]:
+    part = re.match(
+        r"(?:bump|increase|increment|raise)\b (?:the |its )?(?:(?P<part>patch|minor|major) )?version(?: number)?(?: (?:in|of) (?P<where>.+))?$",
+        text,
+        re.I,
+    )
+    if part:
+        return [Wish("set", "version", part["where"] or "", (part["part"] or "patch").lower())]
     found = re.match(
         r"(?P<verb>raise|increase|bump|extend|lower|decrease|reduce|shorten|discount|cut|double|halve)\b (?P<what>.+?)(?: (?:in|for|of) (?P<where>.+?))?(?: by (?P<step>[^\s]+(?: ?%| percent| per ?cent)?)(?: \w+)?)?$",
         text,

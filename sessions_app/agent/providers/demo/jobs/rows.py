@@ -9,7 +9,6 @@ from sessions_app.agent.providers.demo import moves
 from sessions_app.agent.providers.demo.desk import Desk
 from sessions_app.agent.providers.demo.jobs.changing import put_lines
 from sessions_app.agent.providers.demo.jobs.data import tables
-from sessions_app.agent.providers.demo.jobs.new_rows import row_added
 from sessions_app.agent.providers.demo.moves import Move
 from sessions_app.agent.providers.demo.phrases import Ask
 from sessions_app.agent.providers.demo.script import CannotDo
@@ -75,7 +74,7 @@ def rows_changed(desk: Desk, ask: Ask) -> Move[str | None]:
     sheets = yield from tables(desk, ask)
     if not sheets:
         return None
-    for change in (_stepped, _set, _removed, row_added):
+    for change in (_stepped, _set, _removed):
         answer = yield from change(desk, ask, sheets)
         if answer is not None:
             return answer
