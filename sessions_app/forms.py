@@ -144,10 +144,12 @@ class QueuedForm(forms.Form):
 
 
 class GoForm(forms.Form):
-    """Where to stand: `tip` means the newest entry below, `ask` that a question may come first (03 BS-02)."""
+    """Where to stand: `tip` means the newest entry below, `ask` that a question may come first (03 BS-02), `stop`
+    that what the agent does is stopped before."""
 
     tip = forms.BooleanField(required=False)
     ask = forms.BooleanField(required=False)
+    stop = forms.BooleanField(required=False)
     summarise = forms.ChoiceField(choices=[("none", ""), ("summarise", ""), ("custom", "")], required=False)
     instructions = forms.CharField(required=False, max_length=10_000)
     key = forms.CharField(required=False, max_length=80)

@@ -9,9 +9,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from sessions_app import entry_log
 from sessions_app.models import CompactionAttempt, Entry, Pin, Run, Session
+from sessions_app.services import navigation
 
 HTMX = {"HX-Request": "true", "HX-Target": "transcript"}
 LONG = "The tide comes in twice a day. " * 40
@@ -315,3 +317,33 @@ def test_a_branch_summary_is_shown_with_its_first_words_and_the_rest_on_demand(
     assert "The very last word." not in page
     whole = alice_client.get(address(talk, "entry", seq=entry.seq) + "?full=1", headers=HTMX).content.decode()
     assert "The very last word." in whole
+
+
+def test_going_elsewhere_while_the_agent_works_offers_to_stop_it_or_only_to_look(
+    alice: User, alice_client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No button is dead meanwhile: versions, going back and undo all ask."""
+    first = say(session, "user", "One way")
+    say(session, "assistant", "Done")
+    run = Run.objects.create(session=session, author=alice)
+    go = reverse("navigate", args=[session.key, first.seq])
+    for address, facts in ((go, {"tip": "1"}), (go, {"ask": "1"}), (reverse("undo", args=[session.key]), {})):
+        answer = alice_client.post(address, facts, headers=HTMX)
+        assert answer["HX-Retarget"] == "#dialogs"
+        assert "Stop and go here" in answer.content.decode()
+        assert "Only look" in answer.content.decode()
+    details = reverse("entry_details", args=[session.key, first.seq])
+    going = alice_client.get(details, {"part": "going"}, headers=HTMX).content.decode()
+    assert 'name="stop" value="1">Stop and go here' in going
+    run.refresh_from_db()
+    assert run.status == Run.Status.QUEUED
+    answer = alice_client.post(go, {"stop": "1", "summarise": "none"}, headers=HTMX)
+    assert 'id="transcript"' in answer.content.decode()
+    run.refresh_from_db()
+    session.refresh_from_db()
+    assert (run.status, session.leaf) == (Run.Status.STOPPED, None)
+    # A worker that does not let go: it is said.
+    Run.objects.create(session=session, author=alice, status=Run.Status.RUNNING, started_at=timezone.now())
+    monkeypatch.setattr(navigation, "STOP_SECONDS", 0.0)
+    answer = alice_client.post(go, {"stop": "1"}, headers=HTMX)
+    assert "still being stopped" in answer.content.decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +16,11 @@ from sessions_app.runner.extensions import hooks_of
 from sessions_app.runner.starting import start_run
 from sessions_app.services import commands
 from sessions_app.services.errors import BadInput, Conflict
-from sessions_app.services.runs import Submission, checked_words, submit_prompt
+from sessions_app.services.runs import Submission, checked_words, stop_run, submit_prompt
 from sessions_app.transactions import write_transaction
 
 SUMMARISE = ("none", "summarise", "custom")
+STOP_SECONDS = 10.0
 _LONGEST_LABEL = 100
 
 
@@ -43,17 +45,21 @@ def navigate(
     instructions: str = "",
     replace: bool = False,
     label: str = "",
+    stop: bool = False,
     key: str = "",
 ) -> Navigated:
     """Stand on an entry; on one of the user's or an extension's messages: before it, its text returned (01 TR-01..06).
 
     `summarise` (03 BS-02, BS-03): none, summarise, or custom with `instructions` as a focus, or with `replace` in
     place of the sections. Where nothing is left behind that a summary could tell, there is none (BS-07, BS-15).
-    Nothing is deleted. Raises Conflict while a run is active, BadInput for an entry of another session.
+    Nothing is deleted. With `stop` what the agent is doing is stopped first. Raises Conflict while a run is active,
+    BadInput for an entry of another session.
     """
     if entry.session_id != session.pk:
         raise BadInput("That entry belongs to another session.")
     focus, tidy = _checked(summarise, instructions, label)
+    if stop:
+        _stop_first(session, author)
     with write_transaction():
         locked = entry_log.lock_session(session.pk)
         if (earlier := commands.earlier_result(author, key)) is not None:
@@ -68,6 +74,18 @@ def navigate(
         commands.remember(author, key, "moved")
     session.refresh_from_db()
     return Navigated(session.leaf, returned_text(entry) or "")
+
+
+def _stop_first(session: Session, author: Any) -> None:
+    """Stop what runs and wait until its worker has closed it. Raises Conflict when that takes too long."""
+    if not is_at_work(session):
+        return
+    stop_run(session=session, author=author)
+    until = time.monotonic() + STOP_SECONDS
+    while is_at_work(session):
+        if time.monotonic() > until:
+            raise Conflict("The job is still being stopped.", "Go there again in a moment.")
+        time.sleep(0.1)
 
 
 def _checked(summarise: str, instructions: str, label: str) -> tuple[str, str]:
@@ -134,16 +152,27 @@ def edit_and_branch(*, session: Session, author: Any, entry: Entry, text: str, k
 
 def undo(*, session: Session, author: Any) -> Navigated:
     """Go back before the newest of the user's messages on this branch; its text returns to the composer."""
+    return navigate(session=session, author=author, entry=newest_own(session))
+
+
+def newest_own(session: Session) -> Entry:
+    """The newest of the user's messages on the branch. Raises Conflict when there is none."""
     entry = session.leaf
     while entry is not None and not (entry.kind == "message" and entry.role == "user"):
         entry = entry.parent
     if entry is None:
         raise Conflict("There is nothing to undo on this branch.")
-    return navigate(session=session, author=author, entry=entry)
+    return entry
+
+
+def is_at_work(session: Session) -> bool:
+    """Does an agent work on the session, or wait to? Commands of a person are nobody's hindrance."""
+    waits = (*Run.ACTIVE, Run.Status.WAITING)
+    return Run.objects.of_agents().filter(session=session, status__in=waits).exists()
 
 
 def refuse_while_running(session: Session) -> None:
-    if Run.objects.of_agents().filter(session=session, status__in=(*Run.ACTIVE, Run.Status.WAITING)).exists():
+    if is_at_work(session):
         raise Conflict("The agent is working on this branch.", "Stop it first, then go there.")
 
 

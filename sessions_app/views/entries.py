@@ -46,7 +46,8 @@ def entry(request: HttpRequest, key: uuid.UUID, seq: int) -> HttpResponse:
 @require_POST
 @tells_errors
 def navigate(request: HttpRequest, key: uuid.UUID, seq: int) -> HttpResponse:
-    """Stand on the entry, or with `tip` on the newest below it; with `ask` a branch that would be left is looked at first."""
+    """Stand on the entry, or with `tip` on the newest below it; with `ask` a branch that would be left is looked at first.
+    While an agent works it is asked whether to stop it (`stop`) or only to look."""
     session = editable_session(request, key)
     target = _entry(session, seq)
     form = GoForm(request.POST)
@@ -55,9 +56,11 @@ def navigate(request: HttpRequest, key: uuid.UUID, seq: int) -> HttpResponse:
     wanted = form.cleaned_data
     if wanted["tip"]:
         target = entry_log.newest_below(target)
-    if wanted["ask"] and wants_fragment(request) and not settings.BRANCH_SUMMARY["skipPrompt"]:
+    at_work = navigation.is_at_work(session) and not wanted["stop"]
+    asks = wanted["ask"] and not settings.BRANCH_SUMMARY["skipPrompt"]
+    if wants_fragment(request) and (asks or at_work):
         behind = leaving.look_back(session, target)
-        if behind is not None:
+        if behind is not None or at_work:
             return leaving.ask(request, session, target, behind)
     moved = navigation.navigate(
         session=session,
@@ -65,6 +68,7 @@ def navigate(request: HttpRequest, key: uuid.UUID, seq: int) -> HttpResponse:
         entry=target,
         summarise=wanted["summarise"] or "none",
         instructions=wanted["instructions"],
+        stop=wanted["stop"],
         key=wanted["key"],
     )
     if moved.run is not None:

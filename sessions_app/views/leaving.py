@@ -12,6 +12,7 @@ from sessions_app.agent.models_catalogue import cost_of, describe_model
 from sessions_app.core.entries import Kind
 from sessions_app.models import Entry, Session
 from sessions_app.runner import branch_summary_run
+from sessions_app.services import navigation
 
 _SAID = (Kind.MESSAGE, Kind.CUSTOM_MESSAGE, Kind.BRANCH_SUMMARY)
 # Tokens of instructions around the conversation, and of the answer, for the estimate of what a summary costs.
@@ -48,8 +49,8 @@ def look_back(session: Session, target: Entry) -> Leaving | None:
     )
 
 
-def ask(request: HttpRequest, session: Session, target: Entry, leaving: Leaving) -> HttpResponse:
-    """The dialog with the three choices, wherever on the page the question came from."""
+def ask(request: HttpRequest, session: Session, target: Entry, leaving: Leaving | None) -> HttpResponse:
+    """The dialog with the three choices, and while an agent works with the offer to stop it, wherever on the page the question came from."""
     response = render(
         request,
         "sessions_app/_leave_dialog.html",
@@ -58,7 +59,7 @@ def ask(request: HttpRequest, session: Session, target: Entry, leaving: Leaving)
             "seq": target.seq,
             "leaving": leaving,
             "returns_text": target.role == "user" or target.kind == Kind.CUSTOM_MESSAGE,
-            "at_work": session.runs.active().exists(),
+            "at_work": navigation.is_at_work(session),
             "in_page": request.headers.get("HX-Target") == "transcript",
             "once": uuid.uuid4().hex,
         },

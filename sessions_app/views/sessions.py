@@ -14,7 +14,7 @@ from sessions_app import fragments
 from sessions_app.forms import BeginForm, ImportForm, ModelForm, NameForm, PromptForm, QueuedForm
 from sessions_app.models import Session
 from sessions_app.services import navigation, runs, sessions
-from sessions_app.views import home, session_page
+from sessions_app.views import home, leaving, session_page
 from sessions_app.views.errors import problem, tells_errors, wants_fragment
 
 
@@ -246,6 +246,9 @@ def edit_queued(request: HttpRequest, key: uuid.UUID, id: int) -> HttpResponse: 
 def undo(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Go back before the newest of the user's messages on this branch."""
     found = editable_session(request, key)
+    if wants_fragment(request) and navigation.is_at_work(found):
+        target = navigation.newest_own(found)
+        return leaving.ask(request, found, target, leaving.look_back(found, target))
     moved = navigation.undo(session=found, author=request.user)
     return session_page.moved(request, found, moved.text)
 

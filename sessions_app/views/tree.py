@@ -25,7 +25,7 @@ from sessions_app.fragments.tree_drawing import Picture, Rect
 from sessions_app.fragments.tree_minimap import minimap_of
 from sessions_app.fragments.wording import OUTCOME_WORDS
 from sessions_app.models import Entry, HiddenBranch, Pin, Session
-from sessions_app.services import outcomes
+from sessions_app.services import navigation, outcomes
 from sessions_app.views import leaving
 from sessions_app.views.errors import tells_errors, wants_fragment
 from sessions_app.views.sessions import editable_session, visible_session
@@ -216,7 +216,7 @@ def _going(request: HttpRequest, session: Session, entry: Entry) -> HttpResponse
         "returns_text": entry.role == "user" or entry.kind == Kind.CUSTOM_MESSAGE,
         "own_message": entry.role == "user",
         "pinned": Pin.objects.filter(entry=entry).exists(),
-        "at_work": session.runs.active().exists(),
+        "at_work": navigation.is_at_work(session),
         "once": uuid.uuid4().hex,
     }
     return render(request, "sessions_app/_tree_going.html", facts)

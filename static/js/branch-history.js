@@ -1,7 +1,5 @@
 // Back and Forward walk the branches one has gone to: each move is a step of the browser's history.
 
-import { gettext } from "words";
-
 class BranchHistory extends HTMLElement {
   #leaf;
   #walking = false;
@@ -28,14 +26,10 @@ class BranchHistory extends HTMLElement {
     this.#leaf = leaf;
   };
 
-  // To the newest entry below where one stood then. What runs is never stopped by a walk.
+  // To the newest entry below where one stood then. While the agent works the server asks first.
   #walked = async (event) => {
     const leaf = event.state?.leaf;
     if (!leaf || leaf === this.#leaf) return;
-    if (document.querySelector("run-state[data-active]")) {
-      document.getElementById("announcer").textContent = gettext("The agent is at work on this branch.");
-      return;
-    }
     this.#walking = true;
     const address = this.dataset.address.replace("/0/", `/${leaf}/`);
     try {
