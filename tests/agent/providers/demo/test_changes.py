@@ -90,6 +90,39 @@ def test_a_step_goes_on_in_the_folder_the_one_before_made(tmp_path: Path) -> Non
     assert not (tmp_path / "logs/server.log").exists()
 
 
+MADE_LIKE = [
+    (
+        "create a jobs page, same look as the others, saying we look for a cox, write to crew@example.org",
+        "pages/jobs.html",
+        '<h1>Jobs</h1>\n<p>We look for a cox, write to <a href="mailto:crew@example.org">crew@example.org</a>.</p>\n<footer>2025 Club</footer>\n',
+    ),
+    (
+        "start minutes for the june meeting with the same layout as the last ones, just empty points",
+        "minutes/2026-06-board.md",
+        "# Board, June 2026\n\nPresent:\n\n1. \n2. \n",
+    ),
+    (
+        "write a reminder letter to Tom Okafor based on the template and save it in the letters folder",
+        "letters/reminder_tom_okafor.txt",
+        "Dear Tom Okafor,\nyou joined on 2021-09-12. Please pay.\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "name", "content"), MADE_LIKE, ids=[text[:30] for text, _, _ in MADE_LIKE])
+def test_a_file_is_made_like_one_that_is_there(tmp_path: Path, text: str, name: str, content: str) -> None:
+    files = {
+        "members.csv": CLUB["members.csv"],
+        "pages/about.html": "<h1>About</h1>\n<p>Founded 1987</p>\n<footer>2025 Club</footer>\n",
+        "minutes/2026-04-board.md": "# Board, 6 April 2026\n\nPresent: Anna, Tom\n\n1. The boat leaks.\n2. Nothing else.\n",
+        "letters/reminder.txt": "Dear [NAME],\nyou joined on [JOINED]. Please pay.\n",
+    }
+    talk = Talk(make(tmp_path, files))
+    talk.say(text)
+    assert talk.read(name) == content
+    assert {name: talk.read(name) for name in files} == files
+
+
 UNCLEAR = [
     (WORKSHOP, "set the timeout to 20", "2 settings fit"),
     (WORKSHOP, "remove the chain from the parts", "2 rows"),

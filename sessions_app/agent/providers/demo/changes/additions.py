@@ -145,3 +145,26 @@ def ranked(text: str) -> list[Wish]:
         return []
     first = found["end"].lower() in {"top", "beginning", "start", "front"}
     return [Wish("first" if first else "last", found["what"], found["where"])]
+
+
+def alike(text: str) -> list[Wish]:
+    """A new file in the look of one that is there: `where` says like which, `beside` its name, `value` what it says."""
+    found = re.match(
+        r"(?:create|make|write|start|prepare|set up|add|draft|begin)\b (?:me )?(?:an? |the )?(?:new )?(?P<what>.+?),? (?:(?:with|in|using|has|having) )?(?:the )?"
+        r"(?:same (?:look|layout|structure|format|style|headings)(?: and \w+)? (?:as|like)|based on|like|following|from) (?P<where>(?:the |our |an? )?(?:last|latest|other|existing|previous|template|others?)\b[^,(]*?)"
+        r"(?:,? \((?P<aside>[^)]*)\))?(?:,? (?:saying|that says|which says|with the text)(?: that)?:? (?P<value>.+?))?(?: (?:as|called|named) (?P<name>‹[pq]\d+›|[\w./-]+))?(?:,? and (?:save|put) it (?:in|into|to|under|as) (?P<folder>.+?))?(?:, (?:just|only|but)\b.*)?$",
+        text,
+        re.I,
+    )
+    if found is None:
+        return []
+    return [
+        Wish(
+            "like",
+            found["what"],
+            found["where"],
+            found["value"] or "",
+            found["folder"] or "",
+            beside=found["name"] or "",
+        )
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from sessions_app.agent.providers.demo.changes import entries, files, keys, new_rows, prose, rows
+from sessions_app.agent.providers.demo.changes import entries, files, keys, likeness, new_rows, prose, rows
 from sessions_app.agent.providers.demo.changes.ground import NotMine
 from sessions_app.agent.providers.demo.changes.readings import FOLLOW, is_tail, wishes
 from sessions_app.agent.providers.demo.changes.wish import Wish
@@ -31,6 +31,7 @@ _WAYS: dict[str, tuple[Way, ...]] = {
     "move": (files.moved,),
     "copy": (files.moved,),
     "collect": (files.collected,),
+    "like": (likeness.made_like,),
     "drop": (files.dropped, rows.remove_row, entries.remove_entry),
     "first": (rows.move_row, entries.add_entry),
     "last": (rows.move_row, entries.add_entry),
@@ -92,6 +93,14 @@ def steps(ask: Ask) -> list[Ask] | None:
                 flags=re.I,
             )
             found[-1] = found[-1].with_text(f"tick off {told.strip()}")
+            continue
+        if (
+            found
+            and re.match(r"(?:save|put) it\b", one.text, re.I)
+            and wishes(found[-1])[:1]
+            and wishes(found[-1])[0].kind == "like"
+        ):
+            found[-1] = found[-1].with_text(f"{found[-1].text} and {one.text}")
             continue
         if found and is_tail(one.text, parts[number - 1]):
             continue

@@ -59,6 +59,7 @@ def wishes(ask: Ask) -> list[Wish]:
     found: list[Wish] = []
     for reader in (
         folders,
+        additions.alike,
         filed,
         done,
         ordered,
