@@ -145,7 +145,7 @@ class RunStream:
             flusher.wants(self, at_once=not _can_wait(event))
 
     def flush(self, timeout: float = 1.0) -> None:
-        """Return once everything so far has been sent, or after `timeout` seconds."""
+        """Return once everything so far has been sent, or after `timeout` seconds; at once while the broker is away."""
         with flusher.lock:
             flusher.wants(self, at_once=True)
         flusher.wait_for(self, timeout)
@@ -273,6 +273,7 @@ class Flusher:
         self._thread: threading.Thread | None = None
         self._last_round = 0.0
         self._failures = 0
+        self._away_since = 0.0
         self._not_before = 0.0
         self._idle = True
         # How many connections there have been: a new one means a broker that may have lost something.
@@ -292,8 +293,15 @@ class Flusher:
             self.lock.notify_all()
 
     def wait_for(self, stream: RunStream, timeout: float) -> None:
+        """Not for a broker that has been away for longer than that: nobody knows when it will be back."""
         with self.lock:
-            self.lock.wait_for(lambda: stream not in self._waiting and stream not in self._sending, timeout)
+            self.lock.wait_for(lambda: self._has_sent(stream) or self._is_away_for(timeout), timeout)
+
+    def _has_sent(self, stream: RunStream) -> bool:
+        return stream not in self._waiting and stream not in self._sending
+
+    def _is_away_for(self, seconds: float) -> bool:
+        return self._failures > 0 and time.monotonic() - self._away_since >= seconds
 
     def _work(self) -> None:
         while True:
@@ -349,6 +357,7 @@ class Flusher:
     def _failed(self, batches: dict[RunStream, list[Json]], error: Exception) -> None:
         with self.lock:
             if self._failures == 0:
+                self._away_since = time.monotonic()
                 logger.warning("the broker can't be reached; runs go on unseen: %s", error)
             # A connection that died with a restarted broker is replaced at once.
             wait = min(2.0, 0.05 * 2 ** min(self._failures, 10)) if self._failures else 0.0

@@ -15,6 +15,7 @@ import pytest
 import redis
 
 from agentweb.broker import answers, find_valkey, valkey_command
+from sessions_app import live
 
 
 class Broker:
@@ -68,6 +69,10 @@ def broker(broker_process: Broker, settings: Any) -> Broker:
     with broker_process.client() as client:
         client.flushall()
     settings.REDIS_URL = broker_process.url
+    # What tests without a broker wanted to send waits for one, for seconds.
+    with live.flusher.lock:
+        live.flusher._waiting.clear()
+        live.flusher._failures, live.flusher._not_before = 0, 0.0
     return broker_process
 
 
