@@ -26,6 +26,7 @@ class Desk:
     earlier: list[str] = field(default_factory=list)
     answers: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
+    looked: bool = False  # whether this step only looked for the request's words
     style: tuple[str, int] | None = None
     styled: bool = False
     written: list[str] = field(default_factory=list)

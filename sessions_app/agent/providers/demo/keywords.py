@@ -24,10 +24,10 @@ STOP = word_set("""
     them then there these they thing things think this those though through thus time to today together told too toward tried try trying two under
     understand until up upon us use used uses using usually very want wanted was way we well went were what whatever when where whether which
     while who whole whom whose why will with within without wonder word words work works would write written wrote yes yet you your yours yourself
-    happens explain describe line lines text contain contains containing document documents
-    exist exists list print open display answer question sentence short short brief briefly bullet bullets summary summarise summarize according
+    happens explain describe line lines text contain contains containing document documents anywhere
+    exist exists list print display answer question sentence short short brief briefly bullet bullets summary summarise summarize according
     handled handle located live lives defined define stored store decide decided agreed agree currently actually planned plan wants
-    hey there guys folks colleague dont don't isn't doesn't didn't what's where's who's how's it's i'm we're you're let's there's that's
+    mr mrs ms dr hey there guys folks colleague dont don't isn't doesn't didn't what's where's who's how's it's i'm we're you're let's there's that's
     wer was wo wann warum wie welche welcher welches ist sind hat haben der die das den dem ein eine einen und oder für mit von über im auf steht gesagt sagt
     gibt es ich du wir ihr sie man noch auch nicht kein keine dieser diese dieses qui que quoi où quand comment pourquoi est sont dans sur avec pour les des une
     qué quién cuándo dónde cómo por según sobre del los las una dice
@@ -37,6 +37,11 @@ _ALIKE: tuple[tuple[str, ...], ...] = (
     ("email", "e-mail", "mail"), ("delete", "remove"), ("meeting", "met", "meet"), ("bought", "buy"), ("spent", "spend"), ("paid", "pay"),
     ("error", "exception"), ("author", "authors", "maintainer"), ("install", "setup"), ("config", "configuration", "settings"),
     ("maximum", "max", "limit"), ("minimum", "min"), ("average", "mean"), ("address", "street"), ("budget", "money"), ("parsed", "parse"),
+    ("open", "opens", "opening", "hours"), ("close", "closes", "closing", "hours", "shut"), ("kitty", "balance", "treasury", "cash"), ("allowed", "permitted", "forbidden"),
+    ("deploy", "deployment", "upload", "publish"), ("boss", "manager", "chair"), ("holiday", "vacation", "leave"), ("wifi", "wlan"), ("password", "passcode", "passphrase"),
+    ("wrote", "author", "authors", "written"), ("start", "run", "launch"), ("harvest", "pick"), ("growing", "planted", "sown", "crop"), ("fee", "price", "cost", "charge"),
+    ("salary", "wage", "pay"), ("car", "vehicle"), ("begin", "start", "starts"), ("finish", "end", "ends"), ("reach", "contact", "phone"), ("broken", "faulty", "defect"),
+    ("requirement", "requires", "needed"), ("crash", "fail", "error"), ("reason", "because"), ("cancel", "cancelled", "cancellation"), ("refund", "refunded"), ("guest", "visitor"),
     ("launch", "release"), ("monday", "mon"), ("tuesday", "tue"), ("wednesday", "wed"), ("thursday", "thu"), ("friday", "fri"), ("saturday", "sat"), ("sunday", "sun"), ("convert", "turn"), ("todo", "todos"), ("directory", "folder"), ("responsible", "owner"),
 )  # fmt: skip
 _ENDINGS = re.compile(r"(?:ies|ing|edly|ed|es|s|er|ers|ation|ations|ment|ly|y|e)$")
@@ -61,8 +66,8 @@ class Keyword:
 
 
 def _form(form: str) -> str:
-    """A plain word may have an ending; anything else stands as it is."""
-    ending = "" if re.search(r"[^a-z]", form) else r"[^\W_]{0,4}"
+    """A plain word may have an ending, a short one only that of a plural; anything else stands as it is."""
+    ending = "" if re.search(r"[^a-z]", form) or len(form) < 3 else r"[^\W_]{0,4}" if len(form) > 3 else "s?"
     return rf"(?<![^\W\d_]){re.escape(form)}{ending}(?![^\W_])"
 
 
@@ -93,6 +98,10 @@ def keywords(ask: Ask, more_stops: frozenset[str] = frozenset()) -> list[Keyword
         identifier = bool(re.search(r"_|\d|[a-z][A-Z]|\.", plain))
         proper = plain[:1].isupper() and word != first
         forms: tuple[str, ...] = (lower,) if identifier else (stem(lower),)
+        if re.fullmatch(r"[a-z]{2,}[^aeiou]y|[a-z]{2,}ies", lower):
+            # "study" and "studies", but no student.
+            base = lower.removesuffix("ies").removesuffix("y")
+            forms = (f"{base}y", f"{base}ies", f"{base}ied")
         for group in _ALIKE:
             if lower in group or lower.removesuffix("s") in group:
                 forms = tuple(dict.fromkeys([*forms, *group]))

@@ -68,7 +68,7 @@ _CLOSING = re.compile(
     re.I,
 )
 _STYLE = re.compile(
-    r"[,:(]*\s*\b(?:(?:in|using|with|as|give me)?\s*(?:just |only |exactly |at most )?(?P<number>one|a single|1|two|2|three|3|four|4|five|5|a few)(?: short| brief| simple)? (?P<unit>sentences?|lines?|bullets?(?: points?)?)(?: only| max(?:imum)?)?|(?:as |in )(?:short |brief )?(?:bullet points|bullets))\s*[:,)]?\s*",
+    r"[,:(]*\s*\b(?:(?:in|using|with|as|give me)?\s*(?:just |only |exactly |at most )?(?P<number>one|a single|1|two|2|three|3|four|4|five|5|a few)(?: short| brief| simple)? (?P<unit>sent[ae]n[cs]es?|lines?|bullets?(?: points?)?)(?: only| max(?:imum)?)?|(?:as |in )(?:short |brief )?(?:bullet points|bullets))\s*[:,)]?\s*",
     re.I,
 )
 _NUMBERS = {"one": 1, "a single": 1, "two": 2, "three": 3, "a few": 3, "four": 4, "five": 5}
@@ -199,7 +199,7 @@ def styled(text: str) -> tuple[str, tuple[str, int] | None]:
         return text, None
     found = _STYLE.search(text)
     if found is None or not re.search(
-        r"\b(?:in|with|as|using|give me|just|only|sentence)\b", found.group(), re.I
+        r"\b(?:in|with|as|using|give me|just|only|sent[ae]n[cs]e)\b", found.group(), re.I
     ):
         return text, None
     word = (found.group("number") or "five").lower()

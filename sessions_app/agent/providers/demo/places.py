@@ -74,6 +74,8 @@ _JOINING = frozenset({"to", "the", "of", "from", "for", "in", "with", "about", "
 _MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
+#: Words people use for one thing, whichever of them the files are called by.
+_SAME_WORDS = (frozenset({"meeting", "minute"}), frozenset({"bill", "invoice"}), frozenset({"photo", "picture", "image"}), frozenset({"letter", "mail"}))  # fmt: skip
 _SETTINGS = frozenset({"config", "configuration", "setting"})
 #: Other words for a name that says nothing to people.
 _CALLED = {"index": ("start", "home", "main"), "todo": ("task",), "faq": ("question",)}
@@ -152,7 +154,12 @@ def matching(words: list[str], paths: list[str]) -> list[str]:
 
 
 def _among(token: str, words: frozenset[str]) -> bool:
-    return token in words or (len(token) > 3 and any(alike(token, w) for w in words if len(w) > 3))
+    same = next((group for group in _SAME_WORDS if token in group), frozenset[str]())
+    return (
+        token in words
+        or bool(same & words)
+        or (len(token) > 3 and any(alike(token, w) for w in words if len(w) > 3))
+    )
 
 
 def folders_called(words: list[str], paths: list[str]) -> list[str]:

@@ -65,7 +65,7 @@ def carried_out(now: Now, desk: Desk) -> Script:
     number = -1
     while (number := number + 1) < len(steps):
         task, style = steps[number]
-        desk.style, desk.styled = style, False
+        desk.style, desk.styled, desk.looked = style, False, False
         try:
             answer, done = yield from one_step(task, desk)
         except NotMine:
@@ -85,7 +85,7 @@ def carried_out(now: Now, desk: Desk) -> Script:
             done
             and following is not None
             and is_change(following)
-            and re.match(r"Looked up in the files|No line mentions|Not ", answer)
+            and (desk.looked or answer.startswith("Not "))
         ):
             # What was only looked for, not understood, is no ground to change anything.
             done = False
@@ -114,7 +114,8 @@ def shortened(answer: str, style: tuple[str, int]) -> str:
         for line in answer.split("\n")
         if line.strip()
         and not re.match(
-            r"\||```|\*\*[^*]+\*\*$|Put together|This is read off|Looked up in|The demo model cannot", line
+            r"\||```|\*\*[^*]+\*\*$|Put together|This is read off|(?:This passage|These passages) answers? best|The demo model cannot",
+            line,
         )
     ]
     lines = [
@@ -122,11 +123,7 @@ def shortened(answer: str, style: tuple[str, int]) -> str:
         for line in lines
         if not re.match(r"\[`[^`]*`\]\([^)]*\)(?: under .*)?$", line)
     ]
-    if (
-        not lines
-        or answer.startswith(("Not ", "No "))
-        or (unit == "bullets" and answer.startswith("Looked up in"))
-    ):
+    if not lines or answer.startswith(("Not ", "No ")):
         return answer
     if unit == "bullets":
         return bullets(lines[:number])

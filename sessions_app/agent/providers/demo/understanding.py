@@ -139,9 +139,15 @@ _ABSORBED = re.compile(
     r"(?:explain|describe|tell me(?: about)?|show(?: me)?|summari[sz]e|report|say|give me)(?: the| any| what| me| about| which)*(?: first| last)? ?"
     r"(?:failures?|failing(?: tests?)?|failed|errors?|problems?|results?|output|outcome|went wrong|tests?|fails?|happens|happened|why it fails|it prints|it says|it outputs)\b.*$"
     r"|(?:explain|describe|tell me|say|show me) (?:why|what|how|which) .*$"
+    r"|where (?:is|are|was|were) (?:it|they|that|this)\b[\w ]*$|how many (?:don't|do not|doesn't|aren't|are not|isn't|haven't|hasn't|not|didn't)\b[\w ]*$"
     r"|(?:group|sort|order|arrange|rank|count|number|list|print|show|display|tabulate|put)(?: me)? (?:them|these|those|the results?|the output|the list|everything)\b(?! (?:to|into|in) (?:a file|‹p)).*$"
     r"|(?:what|which|who|how much)(?:'s| is| are) (?:it|they|that|its name|their names?|the name)(?: called| named)?$"
     r"|(?:group|sort|order|rank)(?:ed|s)? (?:by|in|it by).*$|(?:show|tell|give)(?: me| us)? (?:the )?(?:diff|difference|changes?)$",
+    re.I,
+)
+#: A sentence beside the request that only says how it is wished.
+_MANNER = re.compile(
+    r"(?:(?:keep it |make it |be |very |just |only )*(?:short|brief|quick|concise|simple|briefly|quickly|in short)(?: answer)?(?: please| pls)?|(?:it|this|that|they)(?:'s| is| are) (?:in|under|on|inside|somewhere)\b.{0,40}|(?:there|it) should be .{0,40}|no rush|take your time|(?:please|thanks?|thank you)\b.{0,20})[.! ]*$",
     re.I,
 )
 _SAVED = re.compile(
@@ -259,7 +265,9 @@ def _understood(text: str, desk: Desk) -> Understood:
     tasks: list[Task] = []
     for part in parts:
         ask = part.with_text(polite(re.sub(r"^[^\w‹$./~]+(?=[\w‹])", "", part.text)))
-        if not re.search(r"\w", ask.text) or (tasks and _ABSORBED.match(ask.text)):
+        if not re.search(r"\w", ask.text) or (
+            tasks and (_ABSORBED.match(ask.text) or _MANNER.match(ask.text))
+        ):
             continue
         once = {overview.summarise_folder, talking.help_text, running.run_tests}
         tasks.extend(
@@ -346,7 +354,7 @@ def _try(ask: Ask) -> tuple[Task, ...] | None:
     saved_output = _match(ask, facts.RULES[:3])
     if saved_output is not None:
         return (saved_output,)
-    repaired = _match(ask, repairing.RULES[:1])
+    repaired = _match(ask, repairing.RULES[:2])
     if repaired is not None:
         return (repaired,)
     saved = _SAVED.match(ask.text) if len(ask.text) <= _LONGEST else None
@@ -467,7 +475,7 @@ _ALLOWED = (
     repo repository code codebase overall currently current happening recently lately actual actually detail details detailed new old clear
     simple plain complete whole total entire rough roughly exact brief english german french table sorted order group grouped newest
     please thanks cheers pls directory workspace app application package software thing stuff number numbers yesterday week weeks month
-    months year years hour hours ago day days past recent author authors date dates time minutes name names latest previous inside bytes
+    months year years hour hours ago day days past recent author authors date dates time minutes tests test included including together altogether comments blank limit limited maximum allowed name names latest previous inside bytes
     kilobytes megabytes unit units version versions team someone colleague main info information statistics stats approximately approx
     quick rundown run-down tour human readable nice nicely show-me size sizes sort kinds kind type types lots source line lines hidden
     left remaining open organised organized structured arranged laid handle handled handles handling pending unfinished there's overall

@@ -7,6 +7,7 @@ import re
 
 from sessions_app.agent.providers.demo import moves
 from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
+from sessions_app.agent.providers.demo.jobs.answering import look_up
 from sessions_app.agent.providers.demo.moves import Move
 from sessions_app.agent.providers.demo.outlines import outline
 from sessions_app.agent.providers.demo.phrases import Ask
@@ -270,7 +271,7 @@ def own_version(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
         )
     ]
     if not named:
-        raise CannotDo("Not found: no manifest of this folder states a version.")
+        return (yield from look_up(desk, ask, _match))
     lines = [f"{link(h.path, h.line)}: {code(h.text.strip().rstrip(','))}" for h in named[:6]]
     said = re.search(r"\d+(?:\.\d+)+[\w.-]*", named[0].text)
     return f"Version **{said.group() if said else named[0].text.strip()}**:\n\n{bullets(lines)}"
@@ -295,7 +296,7 @@ def longest_in_file(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
 _ASK = r"(?:which|what|list|show(?: me)?|find|are there|is there|do (?:we|i) have|tell me which|give me|check(?: which)?)"
 
 RULES: list[Rule] = [
-    rule(r"(?:what|which)(?:'s| is)?(?: the)?(?: current)? version(?: number)?(?: (?:is|has|of|do|does|we|on|at|this|the|our|my|it|project|package|app|application|library|tool|site|have|are))*$", own_version, lambda ask: ask.has(r"\b(?:project|package|app|application|library|tool|it|this|our)\b")),
+    rule(r"(?!.*\b(?:python|node|npm|git|docker|rust|go|java|ruby|php|pip)\b)(?:(?:what|which|where|whats|tell me|show(?: me)?|find|is|give me|at)\b.*)?\bversion(?: number)?\b(?!.*\b(?:python|node|npm|git|docker|rust|go|java|ruby|php|pip|first|release[sd]?|when|(?:of|for) (?!(?:this|the|it|our|my)\b)\S+|change\w*|bump\w*)\b).*", own_version),
     rule(r"(?:what(?:'s| is| are)?|which|find|show(?: me)?|print|tell me)\b(?: is)?(?: the)? (?P<how>longest|shortest) (?P<what>words?|lines?)\b.*(?:‹p\d+›|\bit\b).*", longest_in_file),
     rule(rf"{_ASK}\b.*\b(?:unused|never (?:called|used)|not (?:called|used|needed)|dead|uncalled)\b.*\b(?:functions?|methods?|class(?:es)?|code|javascript|js|python)\b.*|{_ASK}\b.*\b(?:functions?|methods?|class(?:es)?|code|javascript|js|python)\b.*\b(?:unused|never (?:called|used)|not (?:called|used|needed)|isn't (?:called|used)|aren't (?:called|used)|nobody (?:calls|uses))\b.*", unused, lambda ask: not ask.has(r"\bimports?\b|\bvariables?\b")),
     rule(r"(?:list|show(?: me)?|what(?: are)?|which|give me|find)\b(?: all| the| every| are)* (?:imports?|imported (?:modules?|packages?|libraries)|modules (?:are )?(?:imported|used))(?: (?:in|of|from|used|are|by|there|here|this|the|all|every|project|code|files?|python|‹p\d+›))*$", all_imports, lambda ask: not ask.has(r"\bunused\b") and len(ask.paths) != 1),

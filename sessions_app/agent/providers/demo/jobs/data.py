@@ -13,6 +13,7 @@ from sessions_app.agent.providers.demo.moves import Move
 from sessions_app.agent.providers.demo.phrases import Ask, mask, polite
 from sessions_app.agent.providers.demo.script import CannotDo, Script
 from sessions_app.agent.providers.demo.sheets.marks import RELATIVE
+from sessions_app.agent.providers.demo.sheets.pairs import fits, measured
 from sessions_app.agent.providers.demo.sheets.query import Condition, Query
 from sessions_app.agent.providers.demo.sheets.reading import Reading, read
 from sessions_app.agent.providers.demo.sheets.sheet import ENDINGS, Sheet, is_table, joins, parsed
@@ -152,13 +153,17 @@ def destination(ask: Ask) -> tuple[Ask, str | None]:
     return ask, None
 
 
-def find_answer(desk: Desk, ask: Ask) -> Move[Found | Reading | None]:
-    """The question as the best table understands it; a Reading alone is one that is understood in part; None when no table fits."""
+def find_answer(desk: Desk, ask: Ask) -> Move[Found | Reading | str | None]:
+    """The question as the best table understands it, or its answer in words; a Reading alone is one that is understood in part; None when no table fits."""
     question, _ = destination(ask)
     sheets = yield from tables(desk, ask)
     if not sheets:
         return None
     today = yield from _today(desk, question)
+    for sheet in sorted(sheets, key=lambda s: (-fits(s, question), s.path)):
+        said = measured(sheet, question)
+        if said is not None:
+            return said
     candidates = [*sheets, *joins(sheets)]
     base = _base(desk, ask)
     if base is not None:
@@ -259,6 +264,8 @@ def _anchored(reading: Reading, ask: Ask, *, named: bool) -> bool:
     )
     if named:
         return does or bool(query.shown) or reading.named_rows
+    if query.limit and query.order is not None and not reading.unknown and ask.has(_PRICED):
+        return True
     alone = ask.has(r"\b(?:everything|all|those|ones?|which|who|what)\b") and any(
         c.test == "is" for c in query.conditions
     )
@@ -271,6 +278,9 @@ def _anchored(reading: Reading, ask: Ask, *, named: bool) -> bool:
     return (does and (reading.weight >= 2 or (alone and not reading.unknown))) or (
         reading.named_rows and bool(query.shown)
     )
+
+
+_PRICED = r"\b(?:cheapest|most expensive|dearest|priciest|least expensive)\b"
 
 
 def _base(desk: Desk, ask: Ask) -> Ask | None:
@@ -345,6 +355,8 @@ def table_answer(desk: Desk, ask: Ask) -> Move[str | None]:
     found = yield from find_answer(desk, ask)
     if found is None:
         return None
+    if isinstance(found, str):
+        return found
     if isinstance(found, Reading):
         return _partly(found, ask)
     sheet, query = found.reading.sheet, found.reading.query
@@ -352,8 +364,19 @@ def table_answer(desk: Desk, ask: Ask) -> Move[str | None]:
     if target is not None:
         return (yield from _saved(desk, sheet, query, target))
     desk.earlier = [sheet.path, *(p for p in desk.earlier if p != sheet.path)]
+    newest = _newest(sheet)
+    if RELATIVE.search(ask.text) and newest is not None and not query.rows(sheet):
+        again = read(destination(ask)[0], sheet, newest)
+        if not again.unknown and again.query.rows(sheet):
+            said = answered(sheet, again.query, who=found.who)
+            return f"No row is that new: the newest of {link(sheet.path)} is of {newest}. Counted from that day:\n\n{said}"
     note = f"“{found.assumed}” is taken for the rows of {link(sheet.path)}.\n\n" if found.assumed else ""
     return note + answered(sheet, query, who=found.who)
+
+
+def _newest(sheet: Sheet) -> date | None:
+    days = [d for c in sheet.columns if c.kind == "date" for r in range(sheet.size) if (d := c.day(r))]
+    return max(days, default=None)
 
 
 def _partly(reading: Reading, ask: Ask) -> str | None:
@@ -366,10 +389,22 @@ def _partly(reading: Reading, ask: Ask) -> str | None:
     )
     if not _ASKS.match(ask.text) or not words or len(words) > 3 or not plainly or reading.weight < 2:
         return None
+    told = ", ".join(code(w) for w in words)
+    query = reading.query
+    chosen = bool(query.conditions or query.group is not None or query.limit)
+    names = any(
+        ask.has(rf"\b(?:on|for|of|in|from|with|by|at|about|to|and|or|the) {re.escape(w)}\b")
+        or not w.islower()
+        for w in words
+    )
+    if chosen and not names and not reading.lost and len(words) <= 2 and destination(ask)[1] is None:
+        # What is left over chooses no rows and turns nothing round: the rest is answered, and said to be the rest.
+        answer = answered(reading.sheet, reading.query, who=_asks_who(ask, reading.sheet))
+        return f"{answer}\n\nLeft aside, because {link(reading.sheet.path)} has nothing called so: {told}."
     columns = ", ".join(code(name) for name in reading.sheet.names)
     known = conditions(reading.sheet, reading.query)
     raise CannotDo(
-        f"Not computed: no column, value or month of {link(reading.sheet.path)} is called {', '.join(code(w) for w in words)}."
+        f"Not computed: {told} {'is' if len(words) == 1 else 'are'} nothing that {link(reading.sheet.path)} has, so this question was not understood."
         + (f" Understood: rows{known}." if known else "")
         + f" Its columns: {columns}."
     )

@@ -6,6 +6,7 @@ import re
 
 from sessions_app.agent.providers.demo import moves
 from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
+from sessions_app.agent.providers.demo.jobs.answering import look_up
 from sessions_app.agent.providers.demo.phrases import Ask, P
 from sessions_app.agent.providers.demo.places import matching, phrases
 from sessions_app.agent.providers.demo.script import CannotDo, Script
@@ -46,9 +47,8 @@ def extract(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
         if not found and (said := matching(re.findall(r"[^\W_]+", place), paths)):
             scope = said
         elif not found:
-            raise CannotDo(
-                f"Not done: no file or folder here is called {code(place)}. Name it with its path."
-            )
+            # Of whom, not in which file: "the phone number of the treasurer".
+            return (yield from look_up(desk, ask, match))
         scope = scope or [p for phrase in found for p in phrase.paths]
     hits = []
     for path in scope or ["."]:

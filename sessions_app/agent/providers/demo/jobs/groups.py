@@ -28,7 +28,7 @@ _WORDS = re.compile(
     re.I,
 )
 _MENTION = re.compile(
-    rf"(?:which|what|in which|list|find|show)(?: me)?(?: all| the| of the| my)* {_GROUP} (?:that |which )?(?P<no>(?:do(?:es)? not|don't|doesn't|never|has no|have no|without|lack|lacks|are missing|is missing|with no)(?: yet)? ?)?(?:mentions?|contains?|includes?|talks? about|names?|uses?|imports?|says?|speaks? of|refers? to|links? to|(?:has|have)(?: an?| the)?|does|do|is|are)? ?(?P<what>[^?]+)$",
+    rf"(?:which|what|in which|list|find|show)(?: me)?(?: all| the| of the| my)* {_GROUP} (?:that |which )?(?P<no>(?:do(?:es)? not|don't|doesn't|never|has no|have no|without|lack|lacks|are missing|is missing|with no)(?: yet)? ?)?(?:mentions?|contains?|includes?|talks? about|names?|uses?|imports?|says?|speaks? of|refers? to|links? to|(?:has|have)(?: an?| the)?|does|do|is|are) (?P<what>[^?]+)$",
     re.I,
 )
 _UNUSED = re.compile(

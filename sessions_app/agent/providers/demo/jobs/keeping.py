@@ -310,7 +310,7 @@ RULES: list[Rule] = [
     rule(rf"mv (?P<from>{P}) (?P<to>{NAME})$", move_or_copy),
     rule(rf"(?:delete|remove|rm(?: -r?f?)?|erase|trash|get rid of|drop)\b (?!.*\b(?:lines?|word|text|function|branch|import|comment|section|trailing|from|whitespace|spaces|dependency|column|row|tag|entry)\b)(?:.*(?:{P}|{Q}|\bit$|that file$|this file$|\bfiles?\b|\bfolders?\b|\bdirectory\b|everything|\*).*)", delete),
     rule(rf"(?:make|set|mark)\b .*(?:{P}|\bit\b|that|this).*\bexecutable.*|chmod \+x .*", make_executable),
-    rule(r"(?:what|show|list|which|check|get|who)\b.*\b(?:permissions?|file rights|owns?|owner|executable)\b.*", permissions),
+    rule(r"(?:what|show|list|which|check|get|who)\b.*\b(?:permissions?|file rights|owns? (?:this|the|these) (?:files?|folder)|owner of (?:this|the|these) (?:files?|folder)|executable)\b.*", permissions),
     rule(r"(?:zip|tar|pack|archive|compress)\b(?: up)?(?=.*(?:‹p|folder|project|directory|everything|files|this)).*|(?:make|create) an? (?:zip|tar|archive|tarball)\b.*", pack),
     rule(r"(?:what|which) (?:files? )?(?:did|have|has) (?:you|this (?:session|conversation)|we) (?:just )?(?:change|changed|modify|modified|edit|edited|create|created|write|written).*", show_changes),
 ]  # fmt: skip

@@ -228,7 +228,7 @@ def explained(path: str, text: str, *, whole: bool = True) -> str:
             + (" …" if len(seen.imports) > 12 else "")
         )
     if seen.items:
-        parts.append("**Defines:**\n\n" + item_table(path, seen.items, 16))
+        parts.append("**What it defines, in its own words:**\n\n" + _told_items(path, text, seen.items))
     if seen.headings:
         parts.append(
             "**Headings:**\n\n"
@@ -245,6 +245,40 @@ def explained(path: str, text: str, *, whole: bool = True) -> str:
             parts.append("It begins:\n\n" + fence(shown, fence_language(path)))
     parts.append("This is read off the file, not understood.")
     return "\n\n".join(parts)
+
+
+def _told_items(path: str, text: str, items: tuple[Item, ...]) -> str:
+    """Each definition with its description or comment, what it gives back and what it refuses."""
+    lines = text.split("\n")
+    told = []
+    for place, item in enumerate(items[:16]):
+        end = items[place + 1].line - 1 if place + 1 < len(items) else len(lines)
+        body = lines[item.line : item.line - 1 + item.length if item.length else end]
+        about = item.note or comment_above(lines, item.line)
+        marks = [m.group(1).strip() for line in body if (m := re.search(r"(?:#|//)\s*(.+)$", line))]
+        raises = [m.group(1) for line in body if (m := re.search(r"\b(?:raise|throw)\b\s*(.+?);?$", line))]
+        gives = [m.group(1) for line in body if (m := re.match(r"\s*return\b\s+(.+?);?$", line))]
+        facts = []
+        if marks and item.kind != "class":
+            facts.append("comment: " + "; ".join(f"“{clip(m, 80)}”" for m in marks[:2]))
+        if raises and item.kind != "class":
+            facts.append("stops with " + ", ".join(code(clip(r, 70)) for r in raises[:2]))
+        if gives and item.kind != "class":
+            facts.append("gives back " + " or ".join(code(clip(g, 70)) for g in dict.fromkeys(gives[:3])))
+        tail = f" ({'; '.join(facts)})" if facts else ""
+        told.append(f"{code(item.name)}, {link(path, item.line)}: {about or 'no description'}{tail}")
+    more = f"\n\n{len(items) - 16} more are not shown." if len(items) > 16 else ""
+    return bullets(told) + more
+
+
+def comment_above(lines: list[str], line: int) -> str:
+    """The comment that stands right above a definition."""
+    found: list[str] = []
+    for text in reversed(lines[: line - 1]):
+        if not re.match(r"\s*(?://|#(?!!)|/?\*)", text):
+            break
+        found.append(re.sub(r"^\s*(?://+|#+|/?\*+/?)\s?|\*/\s*$", "", text).strip())
+    return clip(" ".join(w for w in reversed(found) if w and not w.startswith("@")), 200)
 
 
 def item_table(path: str, items: tuple[Item, ...] | list[Item], most: int = 40) -> str:
@@ -377,7 +411,7 @@ RULES: list[Rule] = [
     rule(rf"(?:what|which) (?:is|are|'s) (?:the )?(?:longest|biggest|largest) functions? .*(?:{P}|\bit\b)", list_definitions),
     rule(rf"(?:what|which) (?:\w+ )?(?:functions?|methods?|class(?:es)?|imports?|modules|headings?|sections)\b.*(?:{P}|\bit\b)", list_definitions),
     rule(r"(?:tree\b|.*\b(?:folder|directory|file|project|dir|repo)s? ?(?:tree|structure|layout|hierarchy)|.*\btree (?:view )?(?:of|for|structure)|.*\b(?:show|print|draw|display|give)\b.* (?:the |a )?(?:tree|structure|hierarchy)\b.*|.*\brecursive(?:ly)?\b.*\b(?:list|files|folder)|list .*\brecursive|how is (?:this|the) (?:project|folder|repo\w*|code\w*) (?:structured|organi[sz]ed|laid out))", show_tree),
-    rule(rf"(?!.*\b(?:say|says|said|mention|mentions|tell us|tells us|written|state|states) (?:about|on|regarding)\b)(?:explain|describe|walk me through|help me understand|summari[sz]e|give (?:me )?(?:a |an )?(?:short |brief |quick )?(?:summary|overview|explanation|outline|description) of|what (?:is|does|do|'s|are)(?! (?:in|inside)\b)(?!.*\b(?:say|contain|look like)s?$)|tell me (?:about|what)|what's|analy[sz]e|outline|how does|understand|sum up|tl;?dr)\b.*?(?:{P}|\b(?:it|this file|that file|this script|that script|the file|the script|this code|that)\b).*(?:do(?:es)?|about|for|work|mean|contains?|code|file)?$", explain),
+    rule(rf"(?!.*\b(?:say|says|said|mention|mentions|tell us|tells us|written|state|states) (?:about|on|regarding)\b)(?:explain|describe|walk me through|help me understand|summari[sz]e|give (?:me )?(?:a |an )?(?:short |brief |quick )?(?:summary|overview|explanation|outline|description) of|what (?:is|does|do|'s|are)(?! (?:in|inside)\b)(?!.*\b(?:say|contain|look like)s?$)|tell me (?:about|what)|what's|analy[sz]e|outline|how does|understand|sum up|tl;?dr)\b.*?(?:{P}|\b(?:it|this file|that file|this script|that script|the file|the script|this code|that)\b).*(?:do(?:es)?|about|for|work|mean|contains?|code|file)?$", explain, lambda ask: len(ask.text.split()) < 7 if not ask.paths else not ask.has(r"^what do(?:es)?\b.*‹p\d+› (?!do|mean|contain|say|work|about|look|file|script|module|exactly|actually|have)\w+")),
     rule(r"(?:ls|dir)$", list_folder),
     rule(rf"(?:list|ls|dir|show|name|display|print|give|enumerate|see|get|browse|check|tell|view|what(?:'s| is| are)?|which|look (?:at|into|inside|in|around)|are there|let me see)\b (?:me |us )?{_THE}(?:out )?(?:the )?(?:contents?|files?|folders?|directories|director(?:y|ies)|subfolders|subdirectories|everything|stuff|names?|hidden files|items|things|list of)\b(?! (?:called|named|contain\w*|with|that|larger|bigger|modified|changed|which|size|ending|matching|starting|count|about))(?!.*\b(?:todo|larg|bigg|small|newest|oldest|recent|modif|chang|today|yesterday|duplicat|empty|contain|size|by date|sort|import|branch|commit|stag|week|line|python|javascript|markdown|json|csv|yaml|html|css|text|txt|image|test|config|log|pdf|\*\.))(?:(?!‹p\d+›).)*(?:{P})?(?:(?!‹p).)*$", list_folder),
     rule(rf"(?:list|ls|browse|show|open|look (?:in|into|inside|at)|what'?s in|what is (?:in|inside)|see|view|go (?:in)?to|check)\b (?:me |us )?(?:what'?s in |what is in |inside )?(?:the |this |my |current |project )*(?:{P}|[\w-]+)? ?(?:folder|directory|dir|here|around|this|root)\b.*", list_folder),

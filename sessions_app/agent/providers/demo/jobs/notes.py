@@ -36,7 +36,9 @@ def tasks(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
         r"\b(?:not|isn't|aren't|un\w+)\b"
     )
     boxes = yield from moves.search(
-        desk, r"^\s*[-*+] \[[xX]\]" if done else r"^\s*[-*+] \[ \]", "Looking at the boxes of task lists."
+        desk,
+        r"^\s*([-*+] )?\[[xX]\]" if done else r"^\s*([-*+] )?\[ \]",
+        "Looking at the boxes of task lists.",
     )
     marks = [] if done else (yield from moves.search(desk, r"\b(TODO|FIXME)\b", "And for TODO marks."))
     files = (
@@ -52,7 +54,7 @@ def tasks(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
     if boxes:
         parts.append(
             f"{count(len(boxes), ('ticked' if done else 'open') + ' box', ('ticked' if done else 'open') + ' boxes')}:\n\n"
-            + bullets(f"{link(h.path, h.line)} {h.text[6:]}" for h in boxes[:30])
+            + bullets(f"{link(h.path, h.line)} {h.text.split(']', 1)[1].strip()}" for h in boxes[:30])
         )
     for path in files[:1]:
         text = yield from moves.read(desk, path, f"Reading {code(path)}.", check=False)
@@ -73,6 +75,6 @@ def tasks(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
 
 
 RULES: list[Rule] = [
-    rule(r"(?:what(?:'s| is| are)?|which|list|show(?: me)?|any|are there(?: any)?|give me)\b.*\b(?:open|left|remaining|outstanding|still|unfinished|undone|done|finished|completed|pending)\b.*\b(?:tasks?|to ?-?do|todos?|boxes|items|to be done|done|open|finished|completed)\b.*|(?:what|which) (?:tasks?|todos?|items) (?:are|is|have been) (?:still )?(?:open|left|done|finished|completed|pending|outstanding).*|what(?:'s| is) (?:still )?(?:left|on (?:the|my) (?:todo|to-do|task) list).*", tasks, lambda ask: not ask.paths and not ask.has(r"\b(?:commit|branch|you|git|changes?|disk|space)\b")),
+    rule(r"(?:what(?:'s| is| are)?|which|list|show(?: me)?|any|are there(?: any)?|give me)\b.*\b(?:open|left|remaining|outstanding|still|unfinished|undone|done|finished|completed|pending)\b.*\b(?:tasks?|to ?-?do|todos?|boxes|items|to be done|done|open|finished|completed)\b.*|(?:what|which) (?:tasks?|todos?|items) (?:are|is|have been) (?:still )?(?:open|left|done|finished|completed|pending|outstanding).*|(?:collect|gather|list|show|find)\b.*\b(?:open|outstanding|unfinished)\b.*\b(?:actions?|items?|tasks?|todos?|points)\b.*|(?:who|what|does anyone|is there anything)\b.*\bstill\b.*\b(?:things? to do|to do|to be done|action items?|tasks?)\b.*|what(?:'s| is) (?:still )?(?:left|on (?:the|my) (?:todo|to-do|task) list).*", tasks, lambda ask: not ask.paths and not ask.has(r"\b(?:commit|branch|you|git|changes?|disk|space)\b")),
     rule(rf"(?:change|set|update|replace|make|edit|rename) (?:the )?(?:title|main heading|headline|first heading)(?: (?:of|in) (?:the )?(?P<where>{P}))? (?:to(?: be)?|into|as|with) (?P<value>{Q}|[^‹]+)$", change_title),
 ]  # fmt: skip

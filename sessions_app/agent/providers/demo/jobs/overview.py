@@ -44,7 +44,66 @@ def summarise_folder(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
         if not outcome.is_error
     }
     failed = [p for p, outcome in zip(chosen, outcomes, strict=False) if outcome.is_error]
-    return _half_page(path, prefix, names or [], every, texts, failed)
+    beginnings: dict[str, str] = {}
+    others = [p for p in every if p not in texts and ending(p) in _TELLS][:_MOST_BEGINNINGS]
+    if others and len(every) <= _MOST_BEGINNINGS and "bash" in desk.tools:
+        outcome = yield from moves.shell(
+            desk,
+            "head -n 6 -v -- " + " ".join(moves.quoted(p) for p in others),
+            "And how the others begin.",
+            check=False,
+        )
+        pieces = re.split(r"(?m)^==> (.+) <==$\n?", moves.output(outcome))
+        beginnings = dict(zip((p.removeprefix("./") for p in pieces[1::2]), pieces[2::2], strict=False))
+    return _half_page(path, prefix, names or [], every, {**texts, **beginnings}, failed)
+
+
+_TELLS = frozenset(
+    {
+        "md",
+        "txt",
+        "csv",
+        "tsv",
+        "json",
+        "html",
+        "py",
+        "js",
+        "ts",
+        "sh",
+        "toml",
+        "ini",
+        "yml",
+        "yaml",
+        "log",
+        "css",
+        "sql",
+        "",
+    }
+)
+_MOST_BEGINNINGS = 30
+
+
+def _about(path: str, text: str) -> str:
+    """What a file is, in a line: its title and first sentence, its own description, or its columns."""
+    kind = ending(path)
+    first = next((line.strip() for line in text.split("\n") if line.strip()), "")
+    if kind in {"csv", "tsv"}:
+        columns = [clip(c.strip(), 24) for c in re.split(r"[,;\t]", first)[:8]]
+        return f"a table with {', '.join(columns)}"
+    seen = outline(path, text)
+    title = seen.headings[0][1] if seen.headings else ""
+    if kind in {"html", "htm"}:
+        found = re.search(r"<title>(.*?)</title>|<h1[^>]*>(.*?)</h1>", text, re.S)
+        plain = re.sub(r"<[^>]+>", "", next(g for g in found.groups() if g)) if found else ""
+        return f"page “{clip(plain, 60)}”" if plain else "a page"
+    said = clip(seen.about, 110) if seen.about else ""
+    if kind in {"md", "txt", ""}:
+        return (
+            f"“{clip(title, 60)}”" + (f": {said}" if said and said != title else "")
+            if title
+            else said or clip(first, 90)
+        )
+    return said
 
 
 def _main_files(names: list[str], every: list[str], prefix: str) -> list[str]:
@@ -103,23 +162,20 @@ def _half_page(
     for p, text in texts.items():
         if p in {readme, manifest}:
             continue
-        seen = outline(p, text)
-        words = clip(seen.about, 110) if seen.about else ""
-        defined = ", ".join(code(item.name.split("(")[0]) for item in seen.items[:4])
-        mains.append(f"{link(p)}{' — ' + words if words else ''}{'; defines ' + defined if defined else ''}")
+        words = _about(p, text)
+        defined = ", ".join(code(item.name.split("(")[0]) for item in outline(p, text).items[:4])
+        tail = f"; defines {defined}" if defined and language(p) not in {"Markdown", "CSS"} else ""
+        mains.append(f"{link(p)}{' — ' + words if words else ''}{tail}")
     if mains:
-        parts.append("**Main files**\n\n" + bullets(mains))
+        parts.append("**What the files are**\n\n" + bullets(mains))
     how = _how_to(facts, names, texts.get(readme or "", ""))
     if how:
         parts.append("**Running it**\n\n" + bullets(how))
     tests = [
         p for p in every if re.search(r"(?:^|/)(?:tests?/|test_|__tests__/)|[._]test\.|\.spec\.|_test\.", p)
     ]
-    parts.append(
-        f"Tests: {count(len(tests), 'file')}{', first ' + link(tests[0]) if tests else ''}."
-        if tests
-        else "No test files by the usual names."
-    )
+    if tests:
+        parts.append(f"Tests: {count(len(tests), 'file')}, first {link(tests[0])}.")
     if failed:
         parts.append("Could not be read: " + ", ".join(link(p) for p in failed) + ".")
     parts.append("Put together from what the files say about themselves, not from understanding them.")

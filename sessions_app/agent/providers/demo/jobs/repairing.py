@@ -50,6 +50,28 @@ def fix_tests(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
     return "\n\n".join(parts)
 
 
+def why_tests_fail(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
+    """Run the tests and lay the failing line beside the code it calls, with the comments in it. Changes nothing."""
+    run = yield from run_of_tests(desk, ask)
+    if not run.failed:
+        return f"The tests pass{': ' + code(run.summary) if run.summary else '.'}\n\nCommand: {code(run.command)}"
+    parts = [f"The tests fail{': ' + code(run.summary) if run.summary else ''}."]
+    parts += [bullets(f"failing: {code(name)}" for name in failing_tests(run.text)[:10])]
+    if run.failure is not None:
+        says = run.failure.message
+        if says:
+            parts.append(
+                f"It says {code(clip(says, 200))}."
+                + (f" {run.failure.compared}" if run.failure.compared else "")
+            )
+        parts.append((yield from _code_involved(desk, run.failure)))
+    shown = "\n\n".join(part for part in parts if part)
+    remark = re.search(r"^\s*(?:#|//)\s*((?:FIXME|BUG|TODO|XXX|HACK)\b.*)$", shown, re.M)
+    if remark:
+        shown += f"\n\nA comment in that code names the reason: “{clip(remark.group(1), 160)}”."
+    return f"{shown}\n\nThat is read from the output and the code; nothing was changed."
+
+
 def _code_involved(desk: Desk, failure: Failure) -> Move[str]:
     """The failing line, and the definition of the function it calls."""
     if not failure.path or not failure.line or "read" not in desk.tools:
@@ -335,6 +357,7 @@ def _with_test(
 
 _FAILS = r"(?:fail(?:s|ed|ing|ure)?|broken|red|break(?:s|ing)?)"
 RULES: list[Rule] = [
+    rule(r"why\b(?!.*\bfix\b(?! it$)).*\btests?\b.*\bfail\w*.*|why\b.*\bfail\w*.*\btests?\b.*", why_tests_fail, lambda ask: not ask.paths),
     rule(rf"(?:.*\b)?(?:fix|repair|correct|mend|solve|debug|sort out|resolve)\b.*\b(?:failing|broken|failed|red)? ?(?:unit )?tests?\b.*|(?:.*\b)?tests?\b.*\b{_FAILS}\b.*\b(?:fix|repair|correct|mend|solve|sort)\b.*|(?:make|get)\b.*\btests?\b.*\b(?:pass|green|work)\b.*|(?:fix|repair|correct)\b (?:the |all |any |this |that )*(?:syntax errors?|failures?|import errors?|broken imports?)\b.*", fix_tests),
     rule(r"(?:add|write|create|make|append|put|insert)\b (?:me )?(?:an? |another |one more |one |the )?(?:new )?(?:unit ?|little |small |simple )?test(?: case)?(?: to ‹p\d+›)? (?:for|of|that (?:calls|checks|tests|covers)|checking|covering|calling) (?:the function |the call |function |that |whether |if )?(?P<call>[A-Za-z_][\w.]*\([^)]*\)|‹q\d+›|[A-Za-z]\w*_\w+)(?P<expected>(?: (?:which |that |and )?(?:returns?|gives?|equals?|is|should|==|expect\w*|to be|being)\b.*)?)(?: (?:in|to|into) ‹p\d+›)?$", add_test),
 ]  # fmt: skip

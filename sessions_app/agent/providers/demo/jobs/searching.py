@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 
 from sessions_app.agent.providers.demo import moves
 from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
-from sessions_app.agent.providers.demo.jobs.answering import look_up
+from sessions_app.agent.providers.demo.jobs.answering import by_file, look_up
 from sessions_app.agent.providers.demo.jobs.counting import duplicate_names
 from sessions_app.agent.providers.demo.jobs.looking import folder_of
-from sessions_app.agent.providers.demo.moves import Hit
 from sessions_app.agent.providers.demo.phrases import NAME, Ask, P, Q
 from sessions_app.agent.providers.demo.script import CannotDo, Script
 from sessions_app.agent.providers.demo.words import EXTENSIONS
@@ -50,25 +49,6 @@ def find_marks(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     if not hits:
         return f"No {' or '.join(dict.fromkeys(wanted or ['TODO']))} in {'this folder' if where == '.' else code(where)}."
     return by_file(hits, f"{count(len(hits), 'mark')} in {count(len({h.path for h in hits}), 'file')}")
-
-
-def by_file(hits: list[Hit], headline: str, most: int = 60) -> str:
-    """Hits as a table grouped by file, files with most hits first."""
-    grouped: dict[str, list[Hit]] = defaultdict(list)
-    for hit in hits:
-        grouped[hit.path].append(hit)
-    rows: list[tuple[str, str, str]] = []
-    for path, found in sorted(grouped.items(), key=lambda pair: (-len(pair[1]), pair[0])):
-        for number, hit in enumerate(found):
-            rows.append(
-                (
-                    f"{link(path)} ({len(found)})" if number == 0 else "",
-                    str(hit.line),
-                    code(clip(hit.text, 90)),
-                )
-            )
-    more = f"\n\n{len(rows) - most} more are in the result above." if len(rows) > most else ""
-    return f"{headline}:\n\n{table(('file', 'line', 'text'), rows[:most])}{more}"
 
 
 def find_text(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
@@ -168,6 +148,9 @@ def find_topic(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
 
 def where_is(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     name = ask.plain(match.group("what")).strip("`\"'()?. ").removesuffix("()")
+    name = re.sub(
+        r"^(?:we|i|you|they|do we|do i|does it|it) (?:use|call|import|define|set|have|need) ", "", name
+    )
     name = re.sub(
         r"^(?:the |a )?(?:function|class|method|variable|constant|symbol|file|type|struct) ",
         "",

@@ -69,8 +69,16 @@ def _plain(text: str) -> str:
     return re.sub(r"\s+", " ", text.replace("`", "")).strip()
 
 
+#: A salutation, a closing, a date, the names of those present: no sentence that tells what a text is about.
+_EMPTY = re.compile(
+    r"(?:dear|hello|hi|hey|good (?:morning|day|evening)|to whom)\b.{0,60}$|(?:yours|kind regards|best (?:wishes|regards)|regards|sincerely|thank you|thanks|cheers|love)\b.{0,40}$|(?:date|present|apologies|from|to|cc|subject|tel|phone|by)\s*:|[\d\s./:-]+$|(?:next meeting)\b",
+    re.I,
+)
+
+
 def telling(found: list[tuple[str, str]], number: int) -> list[str]:
     """The sentences with most of the words that the text repeats, the first one always, in their order; each part gets its share."""
+    found = [(h, s.lstrip("> ")) for h, s in found if not _EMPTY.match(s.lstrip("> "))] or found
     if len(found) <= number:
         return [sentence for _, sentence in found]
     times = Counter(
@@ -186,14 +194,24 @@ def summarise_files(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
 
 
 def _several(desk: Desk, names: list[str]) -> Move[str]:
+    """Each file once, under its title, by its most telling sentences."""
     desk.styled = True
-    own, files = "file's", "files'"
-    lines = []
+    names = list(dict.fromkeys(names))
+    unit, wanted = desk.style or ("", 0)
+    each = wanted if unit else 5 if len(names) < 3 else 2
+    parts = []
     for name in names:
         text = yield from moves.reach(desk, name)
-        points = points_of(text.path, text.text, 1)
-        lines.append(f"{link(text.path)}: {clip(points[0], 300) if points else 'empty.'}")
-    return f"{count(len(lines), 'file')}, each by its most telling sentence:\n\n{bullets(lines)}\n\n{_OWN_WORDS.replace(own, files)}"
+        points = points_of(text.path, text.text, each)
+        title = _title(text.path, text.text)
+        lead = f"**{link(text.path)}**" + (f", “{clip(title, 80)}”" if title else "")
+        parts.append(f"{lead}\n\n{bullets(clip(p, 300) for p in points) if points else 'It is empty.'}")
+    own = _OWN_WORDS.replace("file's", "files'")
+    return f"{count(len(names), 'file')}:\n\n" + "\n\n".join(parts) + f"\n\n{own}"
+
+
+def _title(path: str, text: str) -> str:
+    return next((t for _, t, _ in outline("x.md", text).headings), "") if ending(path) == "md" else ""
 
 
 def _folder(desk: Desk, ask: Ask, folder: str, match: re.Match[str]) -> Script:
@@ -213,13 +231,32 @@ def summarise_described(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     found = phrases(f"summarise the {match.group('module')}", every)
     if found and found[0].superlative:
         raise CannotDo("Name the file with its path.")
-    paths = [p for phrase in found for p in phrase.paths]
+    paths = list(dict.fromkeys(p for phrase in found for p in phrase.paths))
     if not paths:
         return (yield from explain_module(desk, ask, match))
     marks = ", ".join(f"‹p{n}›" for n in range(len(paths)))
     return (yield from summarise_files(desk, Ask(marks, tuple(paths)), match))
 
 
+def summarise_meant(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
+    """A summary wished for in any words, of the files the request describes; without any, of the folder."""
+    every = yield from moves.every_path(desk, "Looking which files are meant.")
+    found = [p for p in phrases(ask.text, every) if not p.superlative]
+    paths = list(dict.fromkeys([*ask.paths, *(p for phrase in found for p in phrase.paths)]))
+    folders = [p for p in paths if p.endswith("/")]
+    paths += [p for folder in folders for p in every if p.startswith(folder) and not p.endswith("/")]
+    paths = [p for p in dict.fromkeys(paths) if not p.endswith("/")]
+    if not paths and not ask.has(_FOLDER):
+        raise CannotDo("Not done: which file shall be summarised? No file here fits the description.")
+    if not paths:
+        return (yield from summarise_folder(desk, ask, match))
+    marks = ", ".join(f"‹p{n}›" for n in range(len(paths[:_MOST_FILES])))
+    simple = " beginner" if ask.has(r"\b(?:beginner|simple|plain|child|easy)\b") else ""
+    return (yield from summarise_files(desk, Ask(marks + simple, tuple(paths[:_MOST_FILES])), match))
+
+
+_FOLDER = r"\b(?:folder|project|here|everything|directory|repo\w*|this|all (?:the )?files)\b"
+_WISH = r"(?:summar\w+|sum up|gist|tl;?dr|main points?|key points?|in short|overview|in a nutshell|boil down|condense|recap)"
 _SUM = r"(?:summari[sz]e|sum up|condense|shorten|boil down|(?:give me |write |make |create |i need |i want |can i have |show me |what(?:'s| is| are) )?(?:me )?(?:an? |the )?(?:short |brief |quick |rough |\w+ )?(?:summary|gist|main points?|key points?|key facts|main ideas?|essence|tl;?dr|overview|abstract|synopsis)(?: (?:of|for|from|in))?|(?:give me |write |list |show me )?(?:some )?(?:bullet points?|key facts|facts) (?:about|on|from|for|of)|tl;?dr|what(?:'s| is) (?:the )?(?:main )?(?:content|point)s? of|outline)"
 
 RULES: list[Rule] = [
@@ -229,5 +266,10 @@ RULES: list[Rule] = [
         lambda ask: not ask.has(r"\btable of\b|\bchanges?\b|\bcommits?\b|\b(?:save|write|put) (?:it|that)\b"),
     ),
     rule(r"(?:summari[sz]e|sum up|(?:give me )?(?:an? |the )?(?:short |brief )?summary of) (?:the |my |our )(?P<module>(?!(?:project|folder|repo\w*|directory|code\w*|package|whole|entire|files?|last|latest|changes?|commits?|app\w*|program|library|function|class|method|results?|output|conversation|session|readme|test)\b)[a-z][\w' -]{2,40})$", summarise_described, lambda ask: not ask.paths),
+    rule(
+        rf"(?!.*\b(?:save|write|put|create|add|commit|conversation|session|so far|diff|changes?|results?)\b).*\b{_WISH}\b.*\b(?!(?:project|folder|repo\w*|directory|codebase|it|this|that|here)\b)\w{{3,}}.*",
+        summarise_meant,
+        lambda ask: not ask.paths and not ask.has(rf"\b{_WISH}(?: of| about)? (?:this|the|my|our) (?:whole |entire )?(?:project|folder|repo\w*|directory|code\w*|package|app\w*|program)\b") and ask.has(rf"\b{_WISH}\b.*\b(?:the|all|both|my|our|of|every|each|three|two)\b"),
+    ),
     rule(rf"{_SUM} (?:it|that|this|that file|this file|the file|them)(?: (?:for|in) [\w ]+)?$", summarise_files, lambda ask: not ask.paths),
 ]  # fmt: skip

@@ -81,16 +81,20 @@ def nearest(wish: str) -> list[str]:
 
 
 def refusal(desk: Desk, wish: str, why: str = "", hint: str = "") -> str:
-    """What an answer says that cannot do it: the whole list once in a conversation, then the two nearest only."""
-    why = why or "the demo model does not recognise it. It is a script that knows plain requests"
-    start = f"Not done: “{clip(wish, 120)}” — {why}."
+    """What an answer says that cannot do it: that it was not understood, and in one sentence what is possible."""
+    start = f"Not done: “{clip(wish, 120)}” — {why or 'the demo model did not understand it'}."
     told = any(
-        "- **Look**" in answer
+        _IN_SHORT in answer
         for answer in (*desk.answers, *(turn.text for span in desk.spans for turn in span.turns))
     )
-    if not told:
-        return f"{start}{' ' + hint if hint else ''}\n\nIt can:\n\n{possible()}"
-    return f"{start}\n{hint or 'Nearest: ' + ' or '.join(f'“{e}”' for e in nearest(wish)) + '.'}"
+    near = hint or "Nearest: " + " or ".join(f"“{e}”" for e in nearest(wish)) + "."
+    return f"{start} {near}" if told else f"{start} {_IN_SHORT} {near}"
+
+
+_IN_SHORT = (
+    "It is a script: it can list, read, search, count and summarise files, answer from tables and texts, create and "
+    "change files, run commands and tests, and use git; “what can you do?” lists everything."
+)
 
 
 def greet(_desk: Desk, _ask: Ask, _match: re.Match[str]) -> Script:
@@ -292,7 +296,7 @@ FIRST_RULES: list[Rule] = [
     rule(r"(?:search|look|google|browse|check|find)\b.*\b(?:the web|internet|online|google)\b.*", cannot),
     rule(r"(?:hi|hello|hey|hallo|howdy|greetings|good (?:morning|afternoon|evening|day)|yo|hola|bonjour|salut|moin|servus|guten (?:tag|morgen|abend))\b(?: (?:there|demo|agent|model|all|everyone|you|again|world))*[!.,? ]*(?:how are you\??|how(?:'s| is) it going\??|what's up\??)?$|how are you.*|what's up\??$", greet),
     rule(r"(?:thanks?|thank you|thx|ty|great|perfect|nice|cool|awesome|good job|well done|danke|merci|gracias|bye|goodbye|ok|okay|got it|good|yes|no|super|wonderful|excellent|very good|see you|nice work)\b(?: (?:a lot|very much|so much|you|for .*|work|job|thanks?|that's all|later|it))*[!. ]*$", thank),
-    rule(r"(?:what|which)(?: (?:jobs|tasks|things|tools|kinds? of \w+|commands|sort of \w+))? (?:can|could|do|are) (?:you|i|the demo model|it|this|we)(?: able to)?(?: all)? ?(?:do|can do|here|with you|ask(?: you)?|know|support|use|have|offer|capable of|good at|help(?: me)? with)(?: .*)?[?. ]*$|(?:help|\?|/help|commands|usage|instructions|abilities|features|capabilities)[?!. ]*$|(?:who|what) are you.*|(?:what|which) (?:model|ai|llm)\b.*|(?:are you|is this) (?:an? |really |the |real )*(?:ai|bot|llm|human|model|gpt|claude|chatgpt|script|real|robot|assistant|person)\b.*|how (?:do|does|can) (?:you|i) (?:work|use|start|help|begin)(?: (?:you|here|with you|this|it|talking to you|the demo model))?[?!. ]*$|what (?:is|are) (?:your|the demo model's?|the demo model)\b.*|(?:tell|show) me what you can do.*|what should i (?:ask|try|do)\b.*|help me$|introduce yourself.*|what do you (?:do|know|offer)$|list (?:all )?(?:of )?(?:your |the )?(?:tools|abilities|capabilities|features|commands)(?: you (?:have|can use))?$|what tools .*|do you have (?:any )?tools.*|can you (?:write|read|edit|change|create|delete|run|execute|search|use|open)(?: to)? (?:files?|commands?|tools|code|scripts?|git|folders|things|anything)[?. ]*$|(?:do|can) you (?:have access to|access|see|read|touch|change|edit)\b(?!.*\b(?:image|picture|photo|screenshot)).*\bfiles\b(?! (?:here|in)).*|is (?:this|it) (?:safe|offline|local|online|free)\b.*", help_text),
+    rule(r"(?!what (?:do|are|does|could) (?:i|we|it|this)\b(?! (?:do|ask|say|type|write|able)\b))(?:what|which)(?: (?:jobs|tasks|things|tools|kinds? of \w+|commands|sort of \w+))? (?:can|could|do|are) (?:you|i|the demo model|it|this|we)(?: able to)?(?: all)? ?(?:do|can do|here|with you|ask(?: you)?|know|support|use|have|offer|capable of|good at|help(?: me)? with)(?: .*)?[?. ]*$|(?:help|\?|/help|commands|usage|instructions|abilities|features|capabilities)[?!. ]*$|(?:who|what) are you.*|(?:what|which) (?:model|ai|llm)\b.*|(?:are you|is this) (?:an? |really |the |real )*(?:ai|bot|llm|human|model|gpt|claude|chatgpt|script|real|robot|assistant|person)\b.*|how (?:do|does|can) (?:you|i) (?:work|use|start|help|begin)(?: (?:you|here|with you|talking to you|the demo model))?[?!. ]*$|what (?:is|are) (?:your|the demo model's?|the demo model)\b.*|(?:tell|show) me what you can do.*|what should i (?:ask|try|do)\b.*|help me$|introduce yourself.*|what do you (?:do|know|offer)$|list (?:all )?(?:of )?(?:your |the )?(?:tools|abilities|capabilities|features|commands)(?: you (?:have|can use))?$|what tools .*|do you have (?:any )?tools.*|can you (?:write|read|edit|change|create|delete|run|execute|search|use|open)(?: to)? (?:files?|commands?|tools|code|scripts?|git|folders|things|anything)[?. ]*$|(?:do|can) you (?:have access to|access|see|read|touch|change|edit)\b(?!.*\b(?:image|picture|photo|screenshot)).*\bfiles\b(?! (?:here|in)).*|is (?:this|it) (?:safe|offline|local|online|free)\b.*", help_text),
     rule(r"(?:what (?:did|have|has) (?:you|we|the agent|it|been) (?:do|done|did|been doing|accomplish\w*|achieve\w*|change[d]?)\b(?! (?:in|on|at|about|with|for|during|when|after|before) (?!this|the (?:session|conversation|folder|files?))).*|(?:recap|summari[sz]e|sum up|summary of|give me a summary of|list|review)(?: (?:this|the|our|your|all|what))* (?:conversation|chat|session|discussion|you did|you have done|you've done|we did|we have done|was done|steps|actions|progress|work so far|happened)\b.*|recap|what happened(?: so far)?|what was done.*|progress\??|what have you been up to.*)$", what_was_done),
     rule(r"(?:stop|cancel|abort|halt|never ?mind|forget (?:it|that)|wait|don'?t do (?:it|that)|leave it|enough|quit|exit|stop (?:it|that|this|now|everything|the job))[.! ]*$", stop_here),
 ]  # fmt: skip

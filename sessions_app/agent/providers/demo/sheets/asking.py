@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sessions_app.agent.providers.demo.sheets.grammar import Grammar
-from sessions_app.agent.providers.demo.sheets.marks import K
+from sessions_app.agent.providers.demo.sheets.marks import K, unit_group
 from sessions_app.agent.providers.demo.sheets.words import ADJECTIVES, MONEY_WORDS, degree
 
 _COUNT = r"\b(?:how many|number of|count(?: of| up)?|how often|wie ?viele)\b"
@@ -45,6 +45,12 @@ class Asking(Grammar):
         self.measured = True
         if average:
             self._aggregate("median" if average.group() == "median" else "average", required=True)
+        elif (
+            counted
+            and re.match(r" ([^\W\d_]+)", self.found.text.split(counted.group(), 1)[-1])
+            and self._counts_units(counted)
+        ):
+            self._aggregate("sum", required=True)
         elif counted and self.counted is not None:
             query.operation, query.column = "sum", self.counted
         elif counted and not (
@@ -59,6 +65,12 @@ class Asking(Grammar):
             query.operation = "values"
         elif counted or not self.superlative:
             self._aggregate("sum", required=True)
+
+    def _counts_units(self, counted: re.Match[str]) -> bool:
+        """ "how many grams" is a sum of the column of that unit."""
+        word = re.match(r" ([^\W\d_]+)", self.found.text[counted.end() :])
+        group = unit_group(word.group(1)) if word else ()
+        return any(set(group) & set(c.words) for c in self.sheet.columns)
 
     def _counts_a_number(self, counted: re.Match[str]) -> bool:
         """ "how many pages" of a column of numbers is their sum; "how many orders" is a count."""

@@ -14,8 +14,8 @@ from sessions_app.agent.providers.demo.sheets.words import ROLES
 class Grammar:
     """A question while it is being read."""
 
-    def __init__(self, found: Marked, sheet: Sheet, today: date | None) -> None:
-        self.found, self.sheet, self.today = found, sheet, today
+    def __init__(self, found: Marked, sheet: Sheet, today: date | None, spoken: str = "") -> None:
+        self.found, self.sheet, self.today, self.spoken = found, sheet, today, spoken
         self.text = found.text
         self.query = Query()
         self.measured = False
@@ -71,7 +71,7 @@ class Grammar:
 
     def role(self, role: str, near: int | None) -> int | None:
         """The column an adjective speaks of: one that the question names, one whose heading says it, the only one of numbers."""
-        want = "date" if role == "time" else "number"
+        want = "date" if role in {"time", "since"} else "number"
         named = [self.column(m.group()) for m in re.finditer(K, self.text)]
         fitting = [n for n in named if self.sheet.columns[n].kind == want]
         if fitting and (
@@ -86,6 +86,13 @@ class Grammar:
             and not ((c.is_key or c.reference) and role not in {"age", "time"})
         ]
         own.sort(key=lambda n: bool(self.sheet.columns[n].origin))
+        if role == "money":
+            # Accounts with a column for what came in and one for what went out.
+            said = set(re.findall(r"[^\W\d_]+", self.spoken.lower()))
+            side = "in" if said & {"earn", "earned", "received", "income", "revenue", "got"} else "out"
+            sides = [n for n in own if self.sheet.columns[n].words in {("in",), ("out",)}]
+            if len(sides) == 2:
+                return next(n for n in sides if self.sheet.columns[n].words == (side,))
         for word in ROLES[role]:
             for number in own:
                 if self.sheet.columns[number].has(word):

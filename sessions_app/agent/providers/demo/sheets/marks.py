@@ -36,9 +36,11 @@ _WEAK = frozenset(
 )
 #: Several headings for one matter.
 _SYNONYMS: tuple[tuple[str, ...], ...] = (
+    ("g", "gram", "grams"), ("kg", "kilo", "kilos", "kilogram"), ("min", "minutes"), ("eur", "euro", "euros"), ("ml", "millilitres"), ("km", "kilometres", "kilometers"),
     ("email", "mail", "e-mail"), ("phone", "telephone", "tel", "mobile"), ("city", "town", "place"), ("customer", "client"), ("employee", "worker", "staff"),
     ("date", "day"), ("quantity", "qty"), ("description", "text"), ("country", "nation"), ("grade", "mark"), ("surname", "lastname"), ("answer", "reply", "response"),
 )  # fmt: skip
+_UNITS = _SYNONYMS[:6]
 Span = tuple[str, str]
 
 
@@ -147,7 +149,7 @@ def _values(sheet: Sheet, text: str, found: Marked, written_text: str) -> str:
             forms += [
                 re.escape(w)
                 for w in dict.fromkeys(re.findall(r"[^\W\d_]{3,}", text))
-                if singular(w) == singular(cell)
+                if singular(w) == singular(cell) or cell in {f"{w}ed", f"{w}d"}
             ]
         text = _put(
             rf"(?<![\w‹@.-])(?:{'|'.join(forms)})(?![\w›@-])",
@@ -341,6 +343,11 @@ def _word(sheet: Sheet, found: Marked, said: str, before: str) -> str:
     if opposite is not None and sheet.columns[opposite].kind in {"truth", "date"}:
         return _column(found, opposite, opposite=True)
     return said
+
+
+def unit_group(word: str) -> tuple[str, ...]:
+    """The ways a unit is written, when the word is one: "grams" is g; empty for any other word."""
+    return next((group for group in _UNITS if word in group or singular(word) in group), ())
 
 
 def _column_for(sheet: Sheet, word: str) -> int | None:

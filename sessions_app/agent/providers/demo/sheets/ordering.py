@@ -123,6 +123,15 @@ class Ordering(Grammar):
                 and set(re.findall(r"[^\W\d_]+", self.text)) & MONEY_WORDS
             ):
                 column = self.role("money", start)
+        since = (
+            self.role("since", None)
+            if adjective in {"long", "short"}
+            and re.search(r"\b(?:been|waiting|waited|here|member|with us|stayed|served|since)\b", f"{self.found.text} {self.spoken}")
+            else None
+        )  # fmt: skip
+        if since is not None and self.sheet.columns[since].kind == "date":
+            # Whoever has been there longest came first.
+            column, high = since, adjective == "short"
         said = self.text[start:end]
         if (
             column is not None

@@ -9,7 +9,7 @@ from datetime import date
 from sessions_app.agent.providers.demo.phrases import Ask
 from sessions_app.agent.providers.demo.sheets.asking import Asking
 from sessions_app.agent.providers.demo.sheets.comparing import Comparing
-from sessions_app.agent.providers.demo.sheets.marks import K, V, marked
+from sessions_app.agent.providers.demo.sheets.marks import K, V, marked, unit_group
 from sessions_app.agent.providers.demo.sheets.ordering import Ordering
 from sessions_app.agent.providers.demo.sheets.query import Query
 from sessions_app.agent.providers.demo.sheets.selecting import Selecting
@@ -39,7 +39,7 @@ class Reading:
 
 def read(ask: Ask, sheet: Sheet, today: date | None = None) -> Reading:
     """The question as this sheet understands it."""
-    return _Reader(marked(ask, sheet, today), sheet, today).reading()
+    return _Reader(marked(ask, sheet, today), sheet, today, ask.text).reading()
 
 
 class _Reader(Ordering, Comparing, Selecting, Asking):
@@ -93,6 +93,10 @@ class _Reader(Ordering, Comparing, Selecting, Asking):
                 lost = True
             elif (
                 (word in FILLING and word not in MEANING)
+                or (
+                    unit_group(word)
+                    and any(w in unit_group(word) for c in self.sheet.columns for w in c.words)
+                )
                 or (word in HAPPENED and dated)
                 or (word in MONEY_WORDS and money)
                 or (word == "or" and several)

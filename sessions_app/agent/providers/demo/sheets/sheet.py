@@ -168,6 +168,9 @@ def _from_json(path: str, text: str, *, lines: bool) -> Sheet | None:
     except json.JSONDecodeError:
         return None
     if isinstance(data, dict):
+        if len(data) > 1 and all(isinstance(v, dict) and v for v in data.values()) and _same_keys(data):
+            # Entries under their names: the name becomes the first column.
+            data = {"": [{"name": k, **v} for k, v in data.items()]}
         lists = [(k, v) for k, v in data.items() if isinstance(v, list) and v and isinstance(v[0], dict)]
         if len(lists) != 1:
             return None
@@ -176,6 +179,12 @@ def _from_json(path: str, text: str, *, lines: bool) -> Sheet | None:
         return None
     names = list(dict.fromkeys(str(k) for item in data for k in item))
     return _made(path, names, [[cell_of(item.get(k)) for k in names] for item in data], "json", key)
+
+
+def _same_keys(data: dict[str, dict[str, object]]) -> bool:
+    """Whether most entries have most keys in common, as rows do and sections of settings do not."""
+    times = Counter(k for entry in data.values() for k in entry)
+    return sum(n == len(data) for n in times.values()) * 2 >= len(times)
 
 
 def cell_of(value: object) -> str:

@@ -53,6 +53,9 @@ def answered(sheet: Sheet, query: Query, *, who: bool = False) -> str:
     text = cells.plain(value.normalize() if query.operation == "average" else value) + unit_of(sheet, query)
     if query.operation == "count":
         lead = f"Number of rows in {source(sheet)}{where}: **{text}**."
+        only = query.conditions[0] if len(query.conditions) == 1 else None
+        if only is not None and only.test in {"true", "empty"}:
+            lead += f" The other {sheet.size - len(rows)} of {sheet.size}: not."
     else:
         used = sum(sheet.columns[query.column or 0].number(row) is not None for row in rows)
         left = f", {len(rows) - used} without a number left out" if used < len(rows) else ""

@@ -17,6 +17,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     "quality": ("score", "grade", "rating", "points", "mark", "result", "stars", "percent"),
     "favour": ("sold", "votes", "views", "visits", "sales", "downloads", "likes", "clicks", "rating", "orders"),
     "heat": ("temperature", "temp", "celsius"),
+    "since": ("joined", "since", "asked", "started", "start", "registered", "signed", "hired", "entered", "date"),
     "stock": ("stock", "quantity", "qty", "inventory", "available", "copies"),
     "speed": ("ms", "seconds", "duration", "elapsed", "runtime", "latency", "time_ms"),
     "any": (),
@@ -78,7 +79,7 @@ FILLING = word_set("""
     contain contains containing includes include including via per if then when where result results number figure figures many much amount kind kinds type types
     sort sorts different various respective corresponding associated matching match go goes going got gets take takes our please thanks thank you
     sorted order ordered grouped group ranking rank ranked them it's there's i'd i'm they're don't current time pretty quick quickly
-    short brief nice nicely clear overview summary worth via across among within  about regarding concerning according wrote written think
+    short brief nice nicely clear manage manages managed sell sells already ever thing hi hello there score scores rate growing grow grows spend overview summary worth via across among within  about regarding concerning according wrote written think
     der die das den dem ein eine und oder für mit von im ist sind hat haben zeige alle welche wer wie viele
 """) - word_set("not no never without except")  # fmt: skip
 #: Words that change the meaning of a question. One that is left over means that the question was not understood.
@@ -86,6 +87,7 @@ MEANING = word_set("""
     not no nor never without except besides unless neither nobody none nothing but more less most least fewer fewest over under above below between than before after
     since until till during first last next second third half double twice same both either other others another often rarely again ago today tomorrow yesterday
     week month year average mean median sum maximum minimum percent percentage share ratio difference increase decrease change compare why instead older newer
+    left remaining balance kitty profit loss net lost gained develop developed trend
     higher lower bigger smaller larger cheaper or top bottom duplicate duplicates unique distinct consecutive missing empty blank
 """)  # fmt: skip
 
