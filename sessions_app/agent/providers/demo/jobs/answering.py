@@ -184,8 +184,8 @@ def _shown(place: Passage, text: str) -> tuple[str, set[int]]:
             place.line
         }
     if ending(place.path) in PROSE | DATA or place.heading:
-        under = f"{place.heading}: " if place.heading and ending(place.path) not in PROSE else ""
-        return f"> {code(clip(under + place.text, 300))}", {place.line}
+        above = f"{place.heading}: " if place.heading and ending(place.path) not in PROSE else ""
+        return f"> {code(clip(above + place.text, 300))}", {place.line}
     begin, end = max(0, place.line - 3), min(len(lines), place.line + 4)
     body = "\n".join(
         f"{n:4}{'>' if n == place.line else ' '} {line[:200]}"
