@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -268,3 +269,57 @@ def test_all_notices_stand_in_one_bracket(workspace: Workspace, engine: type[Loc
         "[the limit of 2 matches is reached; for more use limit=4 or a narrower pattern; "
         "long lines are cut at 500 characters; read shows them whole]"
     )
+
+
+RULES = {
+    ".gitignore": "*.log\n!keep.log\n/top.txt\nbuild/\n**/deep/*.tmp\n# note\nspa\\ ce.txt\n[ab].md\n",
+    "sub/.gitignore": "!extra.log\n*.py\n/only-here.txt\ndocs/*\n!docs/kept.txt\n",
+    "sub/again/.gitignore": "!*.py\n",
+}
+PLACES = (
+    "a.py", "a.md", "c.md", "x.log", "keep.log", "top.txt", "spa ce.txt", ".hidden", ".dot/inside.txt",
+    "build/out.txt", "one/deep/x.tmp", "one/deep/x.txt", "sub/a.py", "sub/top.txt", "sub/extra.log",
+    "sub/only-here.txt", "sub/docs/gone.txt", "sub/docs/kept.txt", "sub/again/a.py", "sub/again/only-here.txt",
+    "sub/build/out.txt", "übermaß/naïve.txt", "日本/語.txt", "-dash.txt", "quo'te.txt", "node/.git/config",
+)  # fmt: skip
+ASKED: tuple[dict[str, object], ...] = (
+    {"pattern": "hit"}, {"pattern": "HIT"}, {"pattern": "HIT", "ignoreCase": True}, {"pattern": "^hit \\d+$"},
+    {"pattern": "hit", "path": "sub"}, {"pattern": "hit", "path": "sub/docs"}, {"pattern": "hit", "path": "build"},
+    {"pattern": "hit", "path": "sub/again"}, {"pattern": "hit", "path": "sub/a.py"}, {"pattern": "hit", "path": "link"},
+    {"pattern": "hit", "glob": "*.txt"}, {"pattern": "hit", "glob": "sub/**"}, {"pattern": "hit", "glob": "./a.py"},
+    {"pattern": "hit", "glob": "*.{py,md}"}, {"pattern": "ümlaut|日本"}, {"pattern": "a.c", "literal": True},
+    {"pattern": "a.c"}, {"pattern": "hit", "context": 1}, {"pattern": "hit", "context": 2, "limit": 3},
+    {"pattern": "hit", "limit": 5}, {"pattern": "end$"}, {"pattern": "\\bwide\\b"}, {"pattern": "nothing at all"},
+    {"pattern": "tab\\tthere"}, {"pattern": "z{600}"}, {"pattern": "\\w+ 2"}, {"pattern": "ÜMLAUT", "ignoreCase": True},
+)  # fmt: skip
+
+
+def test_all_engines_find_the_same(
+    workspace: Workspace, record_property: Callable[[str, object], None]
+) -> None:
+    """05 §7.1: ignore files of every level, hidden, binary, wide and foreign text, links, limits. Compared with ripgrep
+    where that is there; the report of the tests says which engines were."""
+    for name, text in RULES.items():
+        workspace.file(name, text)
+    for name in PLACES:
+        workspace.file(name, f"first\nhit 1 {name}\r\nhit 2\nümlaut 日本\na.c abc\nend")
+    workspace.file("binary.dat", b"hit\0hit\n")
+    workspace.file("late.dat", b"hit early\n" + b"x" * 70_000 + b"\0\n")
+    workspace.file("latin.txt", b"hit caf\xe9\ntab\tthere\n")
+    workspace.file("wide.txt", "hit wide\n".encode("utf-16"))
+    workspace.file("mark.txt", b"\xef\xbb\xbfhit marked\n")
+    workspace.file("long.txt", "z" * 700 + " hit\n")
+    workspace.file("empty.txt", "")
+    (workspace.folder / "link").symlink_to("sub")
+    (workspace.folder / "broken").symlink_to("nowhere")
+    (workspace.folder / "alias.txt").symlink_to("a.py")
+    record_property("engines", [engine.__name__ for engine in ENGINES])
+    for asked in ASKED:
+        found = [grep(workspace, engine, **asked) for engine in ENGINES]  # type: ignore[arg-type]
+        assert [result.details for result in found] == [found[0].details] * len(found), asked
+        assert [text_of(result) for result in found] == [text_of(found[0])] * len(found), asked
+    listed = {line.split(":")[0] for line in lines(grep(workspace, Bare, "hit 1"))}
+    assert {"sub/again/a.py", "sub/extra.log", "keep.log", "sub/docs/kept.txt", ".dot/inside.txt"} <= listed
+    assert not {"sub/a.py", "x.log", "top.txt", "a.md", "build/out.txt", "sub/docs/gone.txt"} & listed
+    names = set(lines(workspace.call("find", pattern="**")))
+    assert {name for name in PLACES if name in names} == {name for name in PLACES if name in listed}
