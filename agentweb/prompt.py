@@ -185,9 +185,9 @@ def submit_and_follow(request: Request, interruption: Interruption) -> int:
     follower = Follower(session, submitted, printer, ask)
     try:
         printer.begin(session)
-        outcome = follower.follow(lambda: interruption.wanted, lambda: stop(session, user))
+        outcome = follower.follow(lambda: interruption.wanted, lambda: stop(session, user, own is not None))
     except BrokenPipeError:
-        stop_unless_served(session, user)
+        stop_unless_served(session, user, own is not None)
         raise
     code = told(outcome, follower)
     if not request.as_json and code not in {FAILED, CEILING, ASKS}:
@@ -290,17 +290,21 @@ def refuse_when_busy(session: Session, *, certain: bool = False) -> None:
         )
 
 
-def stop(session: Session, user: User) -> None:
+def stop(session: Session, user: User, is_own: bool) -> None:
+    """What was asked for: the person's own commands, or the agent's work."""
     from sessions_app.services import runs
 
-    runs.stop_run(session=session, author=user)
+    if is_own:
+        runs.stop_commands(session=session, author=user)
+    else:
+        runs.stop_run(session=session, author=user)
 
 
-def stop_unless_served(session: Session, user: User) -> None:
+def stop_unless_served(session: Session, user: User, is_own: bool) -> None:
     """Nobody reads on. A server goes on with the work; a worker of our own is about to go."""
     server = running_server(chosen_directory())
     if server is not None and server.pid == os.getpid():
-        stop(session, user)
+        stop(session, user, is_own)
 
 
 def told(outcome: str, follower: Follower) -> int:

@@ -7,6 +7,7 @@ import binascii
 import hashlib
 import os
 import secrets
+import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -46,6 +47,28 @@ def store(content: bytes, media_type: str) -> Blob:
     blob, _ = Blob.objects.get_or_create(
         sha256=sha256, defaults={"size": len(content), "media_type": media_type}
     )
+    return blob
+
+
+def take_file(source: Path, media_type: str) -> Blob:
+    """Keep a file as `store` keeps bytes, however large, and take it away from where it was. Raises OSError."""
+    with open(source, "rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        size = file.tell()
+        os.fsync(file.fileno())
+    place = path_of(sha256)
+    if place.exists():
+        source.unlink()
+    else:
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        partial = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
+        try:
+            shutil.move(source, partial)
+            os.replace(partial, place)
+        finally:
+            with suppress(FileNotFoundError):
+                partial.unlink()
+    blob, _ = Blob.objects.get_or_create(sha256=sha256, defaults={"size": size, "media_type": media_type})
     return blob
 
 
@@ -94,8 +117,7 @@ def _externalise_output(details: Json, uses: list[tuple[Blob, str]]) -> Json:
     spill = Path(settings.SPILL_DIR)
     if path.parent.parent != spill or path.is_symlink() or not path.is_file():
         return remaining
-    blob = store(path.read_bytes(), "text/plain; charset=utf-8")
-    path.unlink()
+    blob = take_file(path, "text/plain; charset=utf-8")
     uses.append((blob, "output.txt"))
     return {**remaining, "fullOutput": {"sha256": blob.sha256, "size": blob.size}}
 

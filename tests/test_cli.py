@@ -290,10 +290,12 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 
 
 @contextmanager
-def prompting(slow: Up, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+def prompting(
+    slow: Up, *arguments: str, words: str = "Tell me something long"
+) -> Iterator[subprocess.Popen[str]]:
     """`agentweb prompt` at work; killed at the end of the block should it still be there."""
     with subprocess.Popen(
-        [*AGENTWEB, "prompt", *arguments, "Tell me something long"], env=slow.environment, cwd=slow.data.parent,
+        [*AGENTWEB, "prompt", *arguments, words], env=slow.environment, cwd=slow.data.parent,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         try:
@@ -303,8 +305,9 @@ def prompting(slow: Up, *arguments: str) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.services
-def test_ctrl_c_stops_the_run_and_says_130(slow: Up) -> None:
-    with prompting(slow) as process:
+@pytest.mark.parametrize("words", ["Tell me something long", "!echo begun; sleep 300"])
+def test_ctrl_c_stops_the_run_and_says_130(slow: Up, words: str) -> None:
+    with prompting(slow, words=words) as process:
         assert process.stdout is not None
         process.stdout.read(1)
         process.send_signal(signal.SIGINT)

@@ -8,9 +8,12 @@ import os
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
+import pytest
 
+from sessions_app import blobs
 from sessions_app.agent.stop import StopSignal
 from tests.agent.sandboxes.workspace import Workspace, text_of
 
@@ -80,3 +83,21 @@ def test_hundreds_of_forked_and_deaf_processes_are_gone_after_a_stop(workspace: 
     assert result.survivors == 0
     assert workspace.living() == []
     assert seconds < 3
+
+
+@pytest.mark.django_db
+def test_a_kept_output_is_taken_over_without_being_read_into_memory(settings: Any, tmp_path: Path) -> None:
+    """05 §6.8: what is on disk moves to where blobs lie."""
+    settings.BLOB_DIR, settings.SPILL_DIR = tmp_path / "blobs", tmp_path / "spill"
+    path = tmp_path / "spill" / "run" / "output.log"
+    path.parent.mkdir(parents=True)
+    for _ in range(2):
+        path.touch()
+        os.truncate(path, FLOOD)
+        with Memory() as memory:
+            message, uses = blobs.externalise({"details": {"fullOutputPath": str(path)}})
+        assert memory.growth < MOST_GROWTH
+        assert message["details"]["fullOutput"]["size"] == FLOOD
+        assert not path.exists()
+        assert blobs.path_of(uses[0][0].sha256).stat().st_size == FLOOD
+    assert len(list((tmp_path / "blobs").rglob("*"))) == 2
