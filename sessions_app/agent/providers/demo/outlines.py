@@ -185,6 +185,13 @@ def _prose(text: str) -> Outline:
     return Outline(first_paragraph(text), (), (), tuple(headings), ())
 
 
+#: A salutation, a closing, a date, the names of those present: no sentence that tells what a text is about.
+EMPTY = re.compile(
+    r"(?:dear|hello|hi|hey|good (?:morning|day|evening)|to whom)\b.{0,60}$|(?:yours|kind regards|best (?:wishes|regards)|regards|sincerely|thank you|thanks|cheers|love)\b.{0,40}$|(?:date|present|apologies|from|to|cc|subject|tel|phone|by)\s*:|[\d\s./:-]+$|(?:next meeting)\b",
+    re.I,
+)
+
+
 def first_paragraph(text: str) -> str:
     """The first running text of a Markdown file, badges, headings and code left out."""
     bare = re.sub(r"```.*?(?:```|\Z)|<!--.*?-->", "", text, flags=re.S)
@@ -192,7 +199,9 @@ def first_paragraph(text: str) -> str:
         lines = [
             line
             for line in block.strip().split("\n")
-            if line.strip() and not re.match(r"\s*(?:#|\[?!\[|<|[=-]{3,}|\||\[[^\]]+\]:)", line)
+            if line.strip()
+            and not EMPTY.match(line.strip())
+            and not re.match(r"\s*(?:#|\[?!\[|<|[=-]{3,}|\||\[[^\]]+\]:)", line)
         ]
         if lines and not re.fullmatch(r"[=-]{3,}", lines[-1]):
             plain = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(lines))
@@ -210,6 +219,8 @@ def _comment(text: str) -> str:
         return clip(re.sub(r"^\s*\*\s?", "", block.group(1), flags=re.M), 300)
     lines: list[str] = []
     for line in text.split("\n")[:25]:
+        if re.match(r"\s*['\"]use strict['\"];?\s*$", line):
+            continue
         match = re.match(r"\s*(?:#(?!!|include|\[)|//+!?|--|;+)\s?(.*)", line)
         if match:
             lines.append(match.group(1))

@@ -145,6 +145,11 @@ _ABSORBED = re.compile(
     r"|(?:group|sort|order|rank)(?:ed|s)? (?:by|in|it by).*$|(?:show|tell|give)(?: me| us)? (?:the )?(?:diff|difference|changes?)$",
     re.I,
 )
+#: What the summary of a folder has told already.
+_SAME_AGAIN = re.compile(
+    r"what (?:does|is|do|are) (?:it|this|that|these|they)(?: all)?(?: (?:do|about|for|good for))?[?. ]*$",
+    re.I,
+)
 #: A sentence beside the request that only says how it is wished.
 _MANNER = re.compile(
     r"(?:(?:keep it |make it |be |very |just |only )*(?:short|brief|quick|concise|simple|briefly|quickly|in short)(?: answer)?(?: please| pls)?|(?:it|this|that|they)(?:'s| is| are) (?:in|under|on|inside|somewhere)\b.{0,40}|(?:there|it) should be .{0,40}|no rush|take your time|(?:please|thanks?|thank you)\b.{0,20})[.! ]*$",
@@ -265,9 +270,7 @@ def _understood(text: str, desk: Desk) -> Understood:
     tasks: list[Task] = []
     for part in parts:
         ask = part.with_text(polite(re.sub(r"^[^\w‹$./~]+(?=[\w‹])", "", part.text)))
-        if not re.search(r"\w", ask.text) or (
-            tasks and (_ABSORBED.match(ask.text) or _MANNER.match(ask.text))
-        ):
+        if not re.search(r"\w", ask.text) or (tasks and _adds_nothing(tasks[-1], ask)):
             continue
         once = {overview.summarise_folder, talking.help_text, running.run_tests}
         tasks.extend(
@@ -286,6 +289,12 @@ def _understood(text: str, desk: Desk) -> Understood:
     if len(tasks) > 1 and all(task.rule in talking.LAST_RULES for task in tasks):
         tasks = tasks[:1]
     return Understood(tuple(tasks), foreign)
+
+
+def _adds_nothing(before: Task, ask: Ask) -> bool:
+    """Whether a part only says how the step before is wished, or asks what that one tells anyway."""
+    told = before.rule.job is overview.summarise_folder and _SAME_AGAIN.match(ask.text)
+    return bool(told or _ABSORBED.match(ask.text) or _MANNER.match(ask.text))
 
 
 def _unknown(ask: Ask) -> Task:
@@ -429,7 +438,15 @@ def _match(ask: Ask, rules: tuple[Rule, ...] | list[Rule]) -> Task | None:
         whole = match is not None and match.end() >= len(plain)
         if match is None or not whole or (candidate.when is not None and not candidate.when(ask)):
             continue
-        if candidate.job in _NARROW and not match.groupdict().get("new") and _strays(ask, candidate):
+        counts = candidate.job is counting.count_lines and ask.has(
+            r"\blines of (?:\w+ )?(?:code|python|javascript|js|typescript|html|css|java|go|rust|shell)\b"
+        )
+        if (
+            candidate.job in _NARROW
+            and not counts
+            and not match.groupdict().get("new")
+            and _strays(ask, candidate)
+        ):
             continue
         return Task(ask, candidate, match)
     return None

@@ -60,7 +60,7 @@ def look_up(desk: Desk, ask: Ask, _match: re.Match[str] | None = None) -> Script
     words = _words(ask, described)
     if not words:
         raise CannotDo("")
-    hits = yield from _hits(desk, words)
+    hits = yield from hits_of(desk, words)
     spread = Counter(
         w.word
         for p in {h.path for h in hits}
@@ -86,6 +86,12 @@ def look_up(desk: Desk, ask: Ask, _match: re.Match[str] | None = None) -> Script
         return _mentions(ask, words, [h for h in hits if not logs or h.path in logs])
     if not found and not _ASKS.match(ask.text):
         raise CannotDo("")
+    own = [m for m in meant if ending(m) in PROSE]
+    if len(own) == 1 == len(meant) and found[:1] and all(f.passage.path != own[0] for f in found):
+        # The file was named; what others say with one of the words is not what was asked.
+        best = found[0]
+        if len(best.words) < len(words) or len(words) == 1:
+            found = []
     if not found:
         return _in_short(meant or chosen, texts, asked)
     return _quoted(ask, words, found, texts)
@@ -254,8 +260,11 @@ def _in_short(files: list[str], texts: dict[str, str], asked: str) -> str:
     return f"{link(path)} does not mention {asked}. It says:\n\n{body}"
 
 
-def _hits(desk: Desk, words: list[Keyword]) -> Move[list[Hit]]:
+def hits_of(desk: Desk, words: list[Keyword]) -> Move[list[Hit]]:
     """Lines with any of the words; the rarer words only when that is too much."""
+    pattern = "|".join(w.coarse() for w in words)
+    if f"hits\n{pattern}" in desk.kept:
+        return list(desk.kept[f"hits\n{pattern}"])
     said = f"Searching for {', '.join(code(w.word) for w in words)}."
     found = yield from moves.search(desk, "|".join(w.coarse() for w in words), said, ignore_case=True, limit=_LIMIT)  # fmt: skip
     if len(found) >= _LIMIT and len(words) > 1:
@@ -263,7 +272,9 @@ def _hits(desk: Desk, words: list[Keyword]) -> Move[list[Hit]]:
         rare = sorted(words, key=lambda word: times[word.word])[: max(1, len(words) // 2)]
         said = f"That is too much. Searching for {', '.join(code(w.word) for w in rare)} only."
         found = yield from moves.search(desk, "|".join(w.coarse() for w in rare), said, ignore_case=True, limit=_LIMIT)  # fmt: skip
-    return [h for h in found if any(w.stands_in(h.text) for w in words)]
+    kept = [h for h in found if any(w.stands_in(h.text) for w in words)]
+    desk.kept[f"hits\n{pattern}"] = kept
+    return list(kept)
 
 
 def last_results(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:

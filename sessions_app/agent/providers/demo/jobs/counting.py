@@ -56,6 +56,12 @@ def count_in_file(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
 def count_lines(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
     """Lines per language of a whole folder."""
     where = folder_of(ask)
+    said = re.search(r"\b(?:in|of|under) (?:the )?((?:[\w/-]+(?:, | and |, and )){1,5}[\w/-]+)", ask.text)
+    several: list[str] = []
+    if said and where == ".":
+        every = yield from moves.every_path(desk, "Looking for these folders.")
+        tops = {p.split("/")[0] for p in every if "/" in p}
+        several = [w for w in re.split(r",? and |, ", said.group(1)) if w.strip("/") in tops]
     kind = re.search(
         rf"\b({'|'.join(re.escape(k) for k in sorted(EXTENSIONS, key=len, reverse=True) if len(k) > 1)})\b",
         ask.text,
@@ -68,7 +74,8 @@ def count_lines(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
         'awk \'{ n=$1; sub(/^ *[0-9]+ /, ""); if ($0 == "total") next; m=$0; sub(/.*\\//, "", m);'
         ' if (m ~ /.[.]/) sub(/.*[.]/, "", m); else m="-"; lines[m]+=n; files[m]++ } END { for (m in lines) print lines[m], files[m], m }\''
     )
-    command = f"find {moves.quoted(where)} {moves.prune()} -o -type f{test} -exec wc -{unit} {{}} + | {awk} | sort -rn"
+    places = " ".join(moves.quoted(p) for p in several or [where])
+    command = f"find {places} {moves.prune()} -o -type f{test} -exec wc -{unit} {{}} + | {awk} | sort -rn"
     outcome = yield from moves.shell(
         desk, command, f"Counting {'words' if unit == 'w' else 'lines'} by file type.", what="counting"
     )

@@ -8,7 +8,8 @@ from datetime import date
 
 from sessions_app.agent.providers.demo import moves
 from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
-from sessions_app.agent.providers.demo.jobs.answering import look_up
+from sessions_app.agent.providers.demo.jobs.answering import hits_of, look_up
+from sessions_app.agent.providers.demo.keywords import keywords
 from sessions_app.agent.providers.demo.moves import Move
 from sessions_app.agent.providers.demo.phrases import Ask, mask, polite
 from sessions_app.agent.providers.demo.script import CannotDo, Script
@@ -18,7 +19,14 @@ from sessions_app.agent.providers.demo.sheets.query import Condition, Query
 from sessions_app.agent.providers.demo.sheets.reading import Reading, read
 from sessions_app.agent.providers.demo.sheets.sheet import ENDINGS, Sheet, is_table, joins, parsed
 from sessions_app.agent.providers.demo.sheets.wording import answered, conditions, written
-from sessions_app.agent.providers.demo.sheets.words import MEANING, alike
+from sessions_app.agent.providers.demo.sheets.words import (
+    MEANING,
+    MONEY_WORDS,
+    OPPOSITES,
+    SAME,
+    alike,
+    degree,
+)
 from sessions_app.agent.providers.demo.writing import code, count, ending, fence, head, link
 
 _MOST_TABLES = 8
@@ -90,6 +98,11 @@ def tables(desk: Desk, ask: Ask) -> Move[list[Sheet]]:
         folder = next((p.rstrip("/") + "/" for p in ask.paths if "." not in p and not p.startswith("@")), "")
         named = [p for p in found if is_table(p) and p.startswith(folder)]
         named.sort(key=lambda p: (ending(p) == "json", p.count("/"), p))
+        if not _COMPUTES.search(ask.text) and not _spoken(ask):
+            words = keywords(ask)
+            hits = (yield from hits_of(desk, words)) if words and named else []
+            hit = {h.path for h in hits}
+            named = [p for p in named if p in hit or any(w.stands_in(p) for w in words)]
     sheets = []
     for path in named[:_MOST_TABLES]:
         known = f"sheet\n{path}"
@@ -99,6 +112,19 @@ def tables(desk: Desk, ask: Ask) -> Move[list[Sheet]]:
         if desk.kept[known] is not None:
             sheets.append(desk.kept[known])
     return sheets
+
+
+#: A question that computes, or speaks of rows by other words than the table's own, needs the tables to be read.
+_COMPUTES = re.compile(
+    rf"\b(?:how (?:many|much|often)|number of|count|total|sum|average|mean|median|per|each|sort\w*|top|most|least|who|left|without|missing|empty|not|no|n't|under|over|above|below|than|those|these|them|they|and|all|every|rows?|tables?|columns?)\b|n't|{RELATIVE.pattern}",
+    re.I,
+)
+
+
+def _spoken(ask: Ask) -> bool:
+    """Whether a word of the request means a column or a cell that is called otherwise."""
+    said = re.findall(r"[^\W\d_]+", ask.text.lower())
+    return any(degree(w)[0] or w in MONEY_WORDS or w in OPPOSITES or w in SAME for w in said)
 
 
 def _whole(desk: Desk, path: str) -> Move[Sheet | None]:

@@ -37,6 +37,18 @@ _UNUSED = re.compile(
 )
 
 
+_LIST = re.compile(
+    rf"(?:list|show|which|what|find|give)\b(?: me)?(?: are| is)?(?: all| the| of the| every| my)* {_GROUP}(?: (?:are|is) (?:there|here|in here)| here| do we have)?$",
+    re.I,
+)
+
+
+#: "List the members" is about them, not about their file.
+_OF_FILES = re.compile(
+    r"\b(?:files?|pages?|scripts?|documents?|images?|pictures?|modules?|stylesheets?)$", re.I
+)
+
+
 def group(words: str, paths: list[str]) -> list[str]:
     """The files a word for several names: a kind, a folder, or a word of their names; empty for a word that names none."""
     said = re.findall(r"[^\W_]+", words.lower())
@@ -55,12 +67,17 @@ def group_answer(desk: Desk, ask: Ask) -> Move[str | None]:
         return None
     text = re.sub(r"\bare there\b|\bis there\b", "are there", ask.text.strip().rstrip("?.! "))
     asked = next(
-        ((p, m) for p in (_WORDS, _UNUSED, _WHICH, _SUPER, _HOW_MANY, _MENTION) if (m := p.match(text))), None
+        (
+            (p, m)
+            for p in (_WORDS, _UNUSED, _WHICH, _SUPER, _HOW_MANY, _LIST, _MENTION)
+            if (m := p.match(text))
+        ),
+        None,
     )
     if asked is None:
         return None
     paths = yield from moves.every_path(desk, "Looking which files there are.")
-    for pattern in (_WORDS, _UNUSED, _WHICH, _SUPER, _HOW_MANY, _MENTION):
+    for pattern in (_WORDS, _UNUSED, _WHICH, _SUPER, _HOW_MANY, _LIST, _MENTION):
         found = pattern.match(text)
         if found is None:
             continue
@@ -75,7 +92,7 @@ def group_answer(desk: Desk, ask: Ask) -> Move[str | None]:
             if len(inside) != 1:
                 return None
             files = [p for p in files if p.startswith(inside[0])]
-        if not files:
+        if not files or (pattern is _LIST and not _OF_FILES.search(found["group"])):
             continue
         if pattern is _WORDS:
             return (yield from _measured(desk, files, found["unit"], found["group"]))
@@ -87,7 +104,7 @@ def group_answer(desk: Desk, ask: Ask) -> Move[str | None]:
             )
         if pattern in {_WHICH, _SUPER}:
             return (yield from _extreme(desk, files, found["how"].lower(), found["group"]))
-        if pattern is _HOW_MANY:
+        if pattern in {_HOW_MANY, _LIST}:
             names = bullets(link(p) for p in files[:20])
             more = f"\n\n{len(files) - 20} more are not shown." if len(files) > 20 else ""
             return f"{count(len(files), 'file')} by that description (“{found['group']}”):\n\n{names}{more}"

@@ -10,6 +10,7 @@ from sessions_app.agent.providers.demo.jobs.answering import look_up
 from sessions_app.agent.providers.demo.outlines import Item, Outline, outline
 from sessions_app.agent.providers.demo.phrases import FILE, NAME, Ask, P, Q
 from sessions_app.agent.providers.demo.script import CannotDo, Script
+from sessions_app.agent.providers.demo.sheets.sheet import Sheet, parsed
 from sessions_app.agent.providers.demo.words import word_set
 from sessions_app.agent.providers.demo.writing import (
     bullets,
@@ -239,12 +240,45 @@ def explained(path: str, text: str, *, whole: bool = True) -> str:
             "**Telling lines:**\n\n"
             + bullets(f"{link(path, number)} {code(line)}" for number, line in seen.telling)
         )
+    steps = [(n, line.strip()) for n, line in enumerate(text.split("\n"), 1) if _STEP.match(line)]
+    if not seen.items and len(steps) > 1 and kind not in {"Markdown", "text", "HTML", "CSS", "JSON", "CSV"}:
+        parts.append(
+            "**What it does, line by line:**\n\n"
+            + bullets(f"{link(path, n)} {code(clip(s, 110))}" for n, s in steps[:14])
+        )
+    if ending(path) in {"csv", "tsv"} and (sheet := parsed(path, text)) is not None:
+        parts.append(_columns(sheet))
     if len(parts) <= 2 and not seen.items and not seen.headings:
         shown, _ = head(text, 12)
         if shown.strip():
             parts.append("It begins:\n\n" + fence(shown, fence_language(path)))
     parts.append("This is read off the file, not understood.")
     return "\n\n".join(parts)
+
+
+#: A line of a script in which something happens.
+_STEP = re.compile(
+    r"\s*(?:for|while|if|elif|else if|console\.\w+\(|print\(|echo|process\.exit|sys\.exit|exit|with open|fs\.write|raise|throw|return|cp|mv|rm|tar|rsync|mkdir|curl|npm|python3?|node)\b"
+)
+
+
+def _columns(sheet: Sheet) -> str:
+    """The columns of a table, each with what stands in it."""
+    rows = []
+    for column in sheet.columns:
+        said = [c for c in column.cells if c.strip()]
+        numbers = [n for r in range(sheet.size) if (n := column.number(r)) is not None]
+        days = [d for r in range(sheet.size) if (d := column.day(r)) is not None]
+        if column.kind == "number" and numbers:
+            holds = f"numbers from {min(numbers)} to {max(numbers)}"
+        elif column.kind == "date" and days:
+            holds = f"days from {min(days)} to {max(days)}"
+        else:
+            holds = f"{len(set(said))} different: " + ", ".join(
+                clip(c, 24) for c in list(dict.fromkeys(said))[:4]
+            )
+        rows.append((code(column.name), holds, str(sheet.size - len(said)) if len(said) < sheet.size else ""))
+    return f"**{count(sheet.size, 'row')}, its columns:**\n\n" + table(("column", "holds", "empty"), rows)
 
 
 def _told_items(path: str, text: str, items: tuple[Item, ...]) -> str:

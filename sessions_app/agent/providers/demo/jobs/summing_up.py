@@ -11,7 +11,7 @@ from sessions_app.agent.providers.demo.jobs.looking import explain_module
 from sessions_app.agent.providers.demo.jobs.overview import summarise_folder
 from sessions_app.agent.providers.demo.keywords import STOP, stem
 from sessions_app.agent.providers.demo.moves import Move
-from sessions_app.agent.providers.demo.outlines import outline
+from sessions_app.agent.providers.demo.outlines import EMPTY, outline
 from sessions_app.agent.providers.demo.phrases import Ask, P
 from sessions_app.agent.providers.demo.places import phrases
 from sessions_app.agent.providers.demo.script import CannotDo, Script
@@ -69,16 +69,9 @@ def _plain(text: str) -> str:
     return re.sub(r"\s+", " ", text.replace("`", "")).strip()
 
 
-#: A salutation, a closing, a date, the names of those present: no sentence that tells what a text is about.
-_EMPTY = re.compile(
-    r"(?:dear|hello|hi|hey|good (?:morning|day|evening)|to whom)\b.{0,60}$|(?:yours|kind regards|best (?:wishes|regards)|regards|sincerely|thank you|thanks|cheers|love)\b.{0,40}$|(?:date|present|apologies|from|to|cc|subject|tel|phone|by)\s*:|[\d\s./:-]+$|(?:next meeting)\b",
-    re.I,
-)
-
-
 def telling(found: list[tuple[str, str]], number: int) -> list[str]:
     """The sentences with most of the words that the text repeats, the first one always, in their order; each part gets its share."""
-    found = [(h, s.lstrip("> ")) for h, s in found if not _EMPTY.match(s.lstrip("> "))] or found
+    found = [(h, s.lstrip("> ")) for h, s in found if not EMPTY.match(s.lstrip("> "))] or found
     if len(found) <= number:
         return [sentence for _, sentence in found]
     times = Counter(
