@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps as django_apps
+from django.utils import timezone
 
 from sessions_app import entry_log
 from sessions_app.agent.models_catalogue import SCRIPTED_MODEL
@@ -430,3 +434,34 @@ def test_the_reference_projects_the_same_messages_after_each_change(
         assert spoken[0] == first.record["message"]
         assert not [m for m in projected if m["role"] == "compactionSummary"]
     assert original
+
+
+def test_summaries_from_before_there_were_reviews_get_theirs(stage: Stage) -> None:
+    """By the migration; a database that has them all already is left as it is."""
+    review = compacted(stage)
+    reviews.edit(review=review, author=stage.author, summary="Other words.")
+    fields = {"type": "branch_summary", "summary": "Left.", "fromId": "x", "usage": {"cost": {"total": "1"}}}
+    entry_log.append(stage.session.pk, fields)
+    entry_log.append(stage.session.pk, {"type": "compaction", "summary": "Old.\0", "tokensBefore": 1})
+    migration = importlib.import_module("sessions_app.migrations.0016_reviews_of_older_summaries")
+    migration.record(django_apps, None)
+    rows = CompactionReview.objects.order_by("pk").values_list("reason", "outcome", "state", "cost")
+    assert list(rows) == [
+        ("manual", "compacted", "edited", 0.0),
+        ("branch", "compacted", "unreviewed", 1.0),
+        ("imported", "compacted", "unreviewed", 0.0),
+    ]
+    first = SummaryVersion.objects.filter(review=review).first()
+    CompactionReview.objects.all().delete()
+    migration.record(django_apps, None)
+    assert CompactionReview.objects.count() == 4  # the edit's own compaction counts as one now
+    again = SummaryVersion.objects.get(review__attempt__isnull=False)
+    assert first is not None
+    assert (again.summary, again.carried, again.first_kept) == (
+        first.summary,
+        first.carried,
+        first.first_kept,
+    )
+    assert review_reports.sweep_reports() == 0  # asked for just now
+    QualityReport.objects.update(asked_at=timezone.now() - timedelta(minutes=1))
+    assert review_reports.sweep_reports() == 4
