@@ -265,6 +265,42 @@ def test_the_boundary_moves_down_by_a_candidate_that_changes_nothing_until_chose
     assert "The wheel turns." in told(stage)
 
 
+def test_everything_above_a_message_is_summarised_and_the_rest_stays(stage: Stage) -> None:
+    """“Summarise up to here” on the transcript, before there is a summary and behind one."""
+    stage.prompt("Plan the mill.", [{"text": words(300, "stone")}])
+    stage.prompt("And the wheel.", [{"text": "Round."}])
+    stage.prompt("And the axle.", [{"text": "Long."}])
+    asked = stage.session.entries.filter(role="user").last()
+    assert asked is not None
+    run = compaction.compact_session(session=stage.session, author=stage.author, first_kept=asked)
+    assert stage.carry_out(run).status == "completed"
+    assert stage.compaction()["firstKeptEntryId"] == asked.entry_id
+    assert [message["role"] for message in stage.context()] == [
+        "system", "compactionSummary", "user", "assistant",
+    ]  # fmt: skip
+    assert compaction.moves_boundary(session=stage.session, first_kept=asked) is not None
+    stage.prompt("What next?", [{"text": "Grind."}])
+    later = stage.session.entries.filter(role="user").last()
+    assert later is not None
+    assert compaction.moves_boundary(session=stage.session, first_kept=later) is None
+    stage.carry_out(compaction.compact_session(session=stage.session, author=stage.author, first_kept=later))
+    assert [message["role"] for message in stage.context()][1:] == [
+        "compactionSummary", "user", "assistant",
+    ]  # fmt: skip
+    assert CompactionReview.objects.filter(outcome="compacted").count() == 2
+
+
+def test_nothing_above_a_message_and_the_middle_of_a_call_are_refused(stage: Stage) -> None:
+    stage.prompt("Look.", [{"call": "ls", "arguments": {}}], [{"text": "Empty."}])
+    first = stage.session.entries.filter(role="user").first()
+    result = stage.session.entries.filter(role="toolResult").first()
+    for entry, words_said in ((first, "Nothing that is told"), (result, "A result stays")):
+        assert entry is not None
+        with pytest.raises(Conflict, match=words_said):
+            compaction.compact_session(session=stage.session, author=stage.author, first_kept=entry)
+        assert not compaction.preview(session=stage.session, first_kept=entry).possible
+
+
 def test_candidates_stand_side_by_side_until_one_is_chosen(stage: Stage) -> None:
     review = compacted(stage)
     for words_ in ("One", "Two"):

@@ -104,6 +104,27 @@ def test_a_comment_may_stand_on_a_line(stage: Stage, alice_client: Client) -> No
     assert (event.line, event.words) == (2, "which mill?")
 
 
+def test_a_message_s_menu_moves_the_boundary_of_the_summary_in_force(
+    stage: Stage, alice_client: Client
+) -> None:
+    review = compacted(stage)
+    second = stage.session.entries.filter(role="user")[1]
+    chat = f"/s/{stage.session.key}/"
+    assert f"compact/?up_to={second.seq}" in alice_client.get(chat).content.decode()
+    dialog = alice_client.get(f"{chat}compact/?up_to={second.seq}").content.decode()
+    assert "Summarise up to here" in dialog
+    assert "Move the boundary" in dialog
+    before = told(stage)
+    alice_client.post(f"{chat}compact/", {"up_to": second.seq, "key": "m"})
+    version = reviews.in_force(review)
+    assert version is not None
+    assert (version.made, version.first_kept) == ("moved", second.entry_id)
+    assert "And the wheel." in told(stage)
+    alice_client.post(address(review, "undo"))
+    assert told(stage) == before
+    assert alice_client.post(f"{chat}compact/", {"up_to": 9999}).status_code == 404
+
+
 def test_the_chat_leads_to_the_review(stage: Stage, alice_client: Client) -> None:
     review = compacted(stage)
     assert address(review) in alice_client.get(reverse("session", args=[stage.session.key])).content.decode()

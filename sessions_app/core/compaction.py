@@ -43,11 +43,15 @@ class CompactionPlan:
 
 
 def plan_compaction(
-    path: Sequence[Entry], settings: CompactionSettings, context: Context | None = None
+    path: Sequence[Entry],
+    settings: CompactionSettings,
+    context: Context | None = None,
+    first_kept: str | None = None,
 ) -> CompactionPlan:
     """The plan for a path from a root to a leaf (02 §3). Raises NothingToCompact.
 
-    `context` is the path's projection, if the caller has it already.
+    `context` is the path's projection, if the caller has it already. `first_kept` is the id of the entry from which a
+    person wants everything kept; without, the settings decide.
     """
     if not path:
         raise NothingToCompact("Nothing to compact: the session is empty.")
@@ -55,7 +59,10 @@ def plan_compaction(
         raise NothingToCompact("Nothing to compact: the session has just been compacted.")
     context = project(path) if context is None else context
     start = boundary_start(context)
-    cut = find_cut(context.entries, start, settings.keep_recent_tokens)
+    if first_kept is None:
+        cut = find_cut(context.entries, start, settings.keep_recent_tokens)
+    else:
+        cut = _cut_at(context.entries, start, first_kept)
     if cut is None:
         raise NothingToCompact("Nothing to compact: nothing follows the last compaction.")
     history, span_prefix = _what_goes(context.entries, start, cut)
@@ -71,6 +78,14 @@ def plan_compaction(
         file_operations=_file_operations(context, (*history, *span_prefix)),
         settings=settings,
     )
+
+
+def _cut_at(entries: Sequence[ProjectedEntry], start: int, first_kept: str) -> Cut | None:
+    """The chosen boundary; no span is split, since what lies before it is summarised as a whole."""
+    for place in range(start, len(entries)):
+        if entries[place].entry.id == first_kept:
+            return Cut(place, None)
+    return None
 
 
 def boundary_start(context: Context) -> int:

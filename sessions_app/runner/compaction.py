@@ -79,15 +79,15 @@ class Compactor:
         """As it is now; None for a session without an entry."""
         return self._active.branch()
 
-    def by_hand(self, instructions: str) -> Attempted:
-        """A person asked for it (CT-01): works whatever the guard or the settings say."""
+    def by_hand(self, instructions: str, first_kept: str | None = None) -> Attempted:
+        """A person asked for it (CT-01), perhaps up to an entry: works whatever the guard or the settings say."""
         self._announce({"type": "compaction_start", "reason": Reason.MANUAL})
         self._close_calls_left_behind()
         branch = self.branch()
         try:
             if branch is None:
                 raise NothingToCompact("Nothing to compact: the session is empty.")
-            plan = plan_for(branch, self.settings)
+            plan = plan_for(branch, self.settings, first_kept)
         except NothingToCompact as nothing:
             if branch is not None:
                 facts = self._facts(Reason.MANUAL, branch)

@@ -36,9 +36,9 @@ def read_branch(leaf: Entry) -> Branch:
     return Branch(leaf, path, project(path))
 
 
-def plan_for(branch: Branch, rules: CompactionSettings) -> CompactionPlan:
+def plan_for(branch: Branch, rules: CompactionSettings, first_kept: str | None = None) -> CompactionPlan:
     """The core's plan, its previous summary without what was carried. Raises NothingToCompact."""
-    plan = plan_compaction(branch.path, rules, branch.context)
+    plan = plan_compaction(branch.path, rules, branch.context, first_kept)
     return replace(plan, previous_summary=without_carried(plan.previous_summary))
 
 

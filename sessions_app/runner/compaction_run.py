@@ -42,7 +42,7 @@ def compact_by_hand(active: ActiveRun) -> None:
         before_end=free_the_session,
     )
     try:
-        compactor.by_hand(str(request.get("instructions") or ""))
+        compactor.by_hand(str(request.get("instructions") or ""), request.get("firstKept"))
     finally:
         close_provider(provider)
     announce_settled(active)

@@ -10,9 +10,10 @@ from sessions_app.agent.models_catalogue import ModelInfo, cost_of, describe_mod
 from sessions_app.agent.summary_provider import conversation_units
 from sessions_app.agent.transcript_fitting import fold
 from sessions_app.core.compaction import CompactionPlan
+from sessions_app.core.compaction_settings import CompactionSettings
 from sessions_app.core.errors import NothingToCompact
 from sessions_app.core.tokens import UNITS_PER_TOKEN, utf16_length
-from sessions_app.models import Entry, Run, Session
+from sessions_app.models import Entry, Run, Session, SummaryVersion
 from sessions_app.runner import progress_guard
 from sessions_app.runner.carried import carried_block, texts_to_carry
 from sessions_app.runner.compaction_plan import Branch, plan_for, read_branch
@@ -53,8 +54,16 @@ class Preview:
     cost: float
 
 
-def compact_session(*, session: Session, author: Any, instructions: str = "", key: str = "") -> Run:
-    """Start a compaction of the active branch (02 CT-01); `instructions` give the summary a focus.
+def compact_session(
+    *,
+    session: Session,
+    author: Any,
+    instructions: str = "",
+    first_kept: Entry | None = None,
+    key: str = "",
+) -> Run:
+    """Start a compaction of the active branch (02 CT-01); `instructions` give the summary a focus, and with `first_kept`
+    everything before that entry is summarised.
 
     A prompt's run is stopped first and never resumed: the compaction waits for its end. Raises Conflict when
     there is nothing to compact or another one is under way, BadInput.
@@ -69,14 +78,19 @@ def compact_session(*, session: Session, author: Any, instructions: str = "", ke
         _refuse_a_second_one(locked)
         running = Run.objects.active().filter(session=locked).first()
         if running is None:
-            _refuse_if_nothing(locked)
+            _refuse_if_nothing(locked, first_kept)
         elif running.status == Run.Status.QUEUED and running.started_at is None:
             # Nobody has begun it: it is over now.
             Run.objects.filter(pk=running.pk).update(stop_requested=True, stop_author=author)
             end_run(running, locked, status=Run.Status.STOPPED)
         else:
             runs.ask_to_stop(running, author)
-        run = start_run(locked, author, kind=Run.Kind.COMPACTION, request={"instructions": focus})
+        run = start_run(
+            locked,
+            author,
+            kind=Run.Kind.COMPACTION,
+            request={"instructions": focus} | ({"firstKept": first_kept.entry_id} if first_kept else {}),
+        )
         commands.remember(author, key, f"run:{run.pk}")
     return run
 
@@ -93,17 +107,40 @@ def _refuse_a_second_one(session: Session) -> None:
         raise Conflict(f"This session is {doing} already.", "Wait for the end, or stop it.")
 
 
-def _refuse_if_nothing(session: Session) -> None:
+def _refuse_if_nothing(session: Session, first_kept: Entry | None) -> None:
     try:
         if session.leaf is None:
             raise NothingToCompact("Nothing to compact: the session is empty.")
         model = describe_model(session.provider, session.model)
-        plan_for(read_branch(session.leaf), compaction_settings(model))
+        _plan(read_branch(session.leaf), compaction_settings(model), first_kept)
     except NothingToCompact as nothing:
         raise Conflict(str(nothing)) from nothing
 
 
-def preview(*, session: Session) -> Preview:
+def _plan(branch: Branch, rules: CompactionSettings, first_kept: Entry | None) -> CompactionPlan:
+    if first_kept is None:
+        return plan_for(branch, rules)
+    if first_kept.role == "toolResult":
+        raise NothingToCompact("A result stays with its call: choose the message above it or below it.")
+    try:
+        return plan_for(branch, rules, first_kept.entry_id)
+    except NothingToCompact as nothing:
+        raise NothingToCompact("Nothing that is told to the model stands above this message.") from nothing
+
+
+def moves_boundary(*, session: Session, first_kept: Entry) -> Entry | None:
+    """The compaction in force if the entry lies above it: then its boundary is moved in place of making another one."""
+    leaf = session.leaf
+    if leaf is None or leaf.compaction_seq is None:
+        return None
+    newest = Entry.objects.get(session=session, seq=leaf.compaction_seq)
+    version = SummaryVersion.objects.filter(entry=newest).select_related("review__entry").first()
+    # A later version of a summary stands further down; its boundary lies above the first one.
+    first = version.review.entry if version is not None and version.review.entry is not None else newest
+    return newest if entry_log.is_on_path(first_kept, first) else None
+
+
+def preview(*, session: Session, first_kept: Entry | None = None) -> Preview:
     """The dry run: what would be cut, kept and summarised, and about what it would cost."""
     model = describe_model(session.provider, session.model)
     rules = compaction_settings(model)
@@ -113,7 +150,7 @@ def preview(*, session: Session) -> Preview:
     branch = read_branch(session.leaf)
     before = progress_guard.measure(branch.context)
     try:
-        plan = plan_for(branch, rules)
+        plan = _plan(branch, rules, first_kept)
     except NothingToCompact as nothing:
         return _impossible(str(nothing), before, len(branch.path), model, limit)
     first_kept_depth = branch.depth_of(plan.first_kept_entry_id)

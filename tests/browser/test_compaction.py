@@ -243,6 +243,16 @@ def test_a_second_compaction_takes_the_place_of_the_first(page: Page) -> None:
     expect(cards(page).first).to_contain_text("Superseded")
     page.reload()
     expect(cards(page).first).to_contain_text("Superseded by 2")
+    # From a message's menu, by keyboard on a phone: another one up to there; one above moves its boundary.
+    say(page, "One more")
+    page.set_viewport_size({"width": 390, "height": 844})
+    for entry, does in ((mine(page).last, "Summarise"), (mine(page).nth(1), "Move the boundary")):
+        entry.get_by_role("button", name="Summarise up to here").press("Enter")
+        dialog = page.get_by_role("dialog", name="Summarise up to here")
+        dialog.get_by_role("button", name=does).press("Enter")
+        expect(dialog).to_be_hidden()
+        settled(page)
+        expect(cards(page)).to_have_count(3 if does == "Summarise" else 4)
 
 
 def test_a_full_window_compacts_by_itself(small_server: Up, context: BrowserContext) -> None:
