@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,24 +29,43 @@ def database(tmp_path: Path, settings: Any, django_db_blocker: Any) -> Iterator[
     """An SQLite file of this test alone in place of the usual database; its data directory is `tmp_path`."""
     file = tmp_path / "agentweb.sqlite3"
     settings.DATA_DIR = tmp_path
-    usual = connections["default"]
-    own = {**usual.settings_dict, "ENGINE": "django.db.backends.sqlite3", "NAME": str(file), "OPTIONS": {}}
-    connections["default"] = DatabaseWrapper(own, "default")
-    with django_db_blocker.unblock():
+    with django_db_blocker.unblock(), in_place_of_the_usual(file):
         yield file
-        connections["default"].close()
+
+
+@contextmanager
+def in_place_of_the_usual(file: Path) -> Iterator[None]:
+    usual = connections["default"]
+    # Nobody pulls the plug here: no waiting for the disk.
+    options = {"init_command": "PRAGMA synchronous=OFF"}
+    engine = "django.db.backends.sqlite3"
+    own = {**usual.settings_dict, "ENGINE": engine, "NAME": str(file), "OPTIONS": options}
+    connections["default"] = DatabaseWrapper(own, "default")
+    yield
+    connections["default"].close()
     connections["default"] = usual
 
 
-def migrate_to(state: str) -> None:
-    call_command("migrate", "auth", verbosity=0)
-    call_command("migrate", "sessions_app", state, verbosity=0)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO auth_user (username, password, first_name, last_name, email, is_superuser, is_staff,"
-            " is_active, date_joined) VALUES ('alice', '', '', '', '', 1, 1, 1, '2026-01-01')"
-        )
-    connection.close()
+@pytest.fixture(scope="module")
+def earlier(tmp_path_factory: pytest.TempPathFactory, django_db_blocker: Any) -> dict[str, Path]:
+    """By state, a database that came so far with a person in it: one that went all the way, copied at each state."""
+    folder = tmp_path_factory.mktemp("earlier")
+    file = folder / "agentweb.sqlite3"
+    files = {}
+    with django_db_blocker.unblock(), in_place_of_the_usual(file):
+        call_command("migrate", "auth", verbosity=0)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO auth_user (username, password, first_name, last_name, email, is_superuser, is_staff,"
+                " is_active, date_joined) VALUES ('alice', '', '', '', '', 1, 1, 1, '2026-01-01')"
+            )
+        for state in STATES:
+            if state != "zero":
+                call_command("migrate", "sessions_app", state, verbosity=0)
+            connection.close()
+            files[state] = Path(shutil.copyfile(file, folder / f"{state}.sqlite3"))
+        call_command("migrate", verbosity=0)
+    return files | {"newest": file}
 
 
 def people(file: Path) -> list[str]:
@@ -65,8 +85,10 @@ def test_a_new_database_is_made_without_a_copy(database: Path) -> None:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_a_database_of_every_earlier_state_is_upgraded_and_keeps_its_rows(database: Path, state: str) -> None:
-    migrate_to(state)
+def test_a_database_of_every_earlier_state_is_upgraded_and_keeps_its_rows(
+    database: Path, earlier: dict[str, Path], state: str
+) -> None:
+    shutil.copyfile(earlier[state], database)
 
     notes = upgrade_database()
 
@@ -79,14 +101,17 @@ def test_a_database_of_every_earlier_state_is_upgraded_and_keeps_its_rows(databa
     assert str(copy) in notes[0]
 
 
-def test_an_up_to_date_database_is_left_alone(database: Path) -> None:
+def test_an_up_to_date_database_is_left_alone(database: Path, earlier: dict[str, Path]) -> None:
+    shutil.copyfile(earlier["newest"], database)
     upgrade_database()
     assert upgrade_database() == []
     assert copies(database) == []
 
 
-def test_a_failed_upgrade_puts_the_old_state_back(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    migrate_to("zero")
+def test_a_failed_upgrade_puts_the_old_state_back(
+    database: Path, earlier: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copyfile(earlier["zero"], database)
 
     def fail_half_way(*arguments: Any, **options: Any) -> None:
         with connection.cursor() as cursor:
@@ -104,13 +129,14 @@ def test_a_failed_upgrade_puts_the_old_state_back(database: Path, monkeypatch: p
         assert not opened.execute("SELECT 1 FROM sqlite_master WHERE name = 'half_done'").fetchone()
 
 
-def test_only_the_newest_three_copies_stay(database: Path) -> None:
-    migrate_to("zero")
+def test_only_the_newest_three_copies_stay(database: Path, earlier: dict[str, Path]) -> None:
+    shutil.copyfile(earlier["zero"], database)
     made = [database_upgrade.copy_aside() for _ in range(5)]
     assert copies(database) == made[2:]
 
 
-def test_a_database_of_a_newer_version_is_refused_by_name(database: Path) -> None:
+def test_a_database_of_a_newer_version_is_refused_by_name(database: Path, earlier: dict[str, Path]) -> None:
+    shutil.copyfile(earlier["newest"], database)
     upgrade_database()
     (database.parent / "version.json").write_text('{"version": "9.1.0"}')
     with connection.cursor() as cursor:
@@ -130,8 +156,10 @@ def test_a_file_that_is_no_database_is_named_with_the_way_back(database: Path) -
     assert "backups" in caught.value.remedy
 
 
-def test_a_damaged_page_is_found_before_anything_is_copied_or_changed(database: Path) -> None:
-    migrate_to("zero")
+def test_a_damaged_page_is_found_before_anything_is_copied_or_changed(
+    database: Path, earlier: dict[str, Path]
+) -> None:
+    shutil.copyfile(earlier["zero"], database)
     with closing(sqlite3.connect(database)) as opened:
         opened.execute("PRAGMA journal_mode=DELETE")
         (root,) = opened.execute("SELECT rootpage FROM sqlite_master WHERE name = 'auth_user'").fetchone()
