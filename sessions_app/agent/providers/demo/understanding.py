@@ -55,6 +55,7 @@ from sessions_app.agent.providers.demo.words import (
 RULES: tuple[Rule, ...] = (
     *talking.FIRST_RULES,
     *talking.RULES,
+    *overview.EARLY_RULES,
     *code_changes.RULES,
     *code_facts.RULES,
     *summing_up.RULES,
@@ -294,7 +295,10 @@ def _understood(text: str, desk: Desk) -> Understood:
 def _adds_nothing(before: Task, ask: Ask) -> bool:
     """Whether a part only says how the step before is wished, or asks what that one tells anyway."""
     told = before.rule.job is overview.summarise_folder and _SAME_AGAIN.match(ask.text)
-    return bool(told or _ABSORBED.match(ask.text) or _MANNER.match(ask.text))
+    again = before.rule.job in {looking.explain, looking.explain_module, looking.explain_named} and re.match(
+        r"explain (?:it|this|that)(?: to me)?(?: (?:like|as|in|for|so)\b.*)?$", ask.text, re.I
+    )
+    return bool(told or again or _ABSORBED.match(ask.text) or _MANNER.match(ask.text))
 
 
 def _unknown(ask: Ask) -> Task:

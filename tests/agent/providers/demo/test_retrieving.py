@@ -81,6 +81,28 @@ def test_a_summary_takes_each_file_once_and_no_salutation(folder: Path) -> None:
     assert letter.startswith("The lamp at our gate is broken")
 
 
+def test_texts_are_compared_by_what_both_say(tmp_path: Path) -> None:
+    (tmp_path / "march.md").write_text("# March\n\n- [ ] Ada: buy new chairs\n- [ ] Tom: paint the gate\n")
+    (tmp_path / "april.md").write_text("# April\n\n- [x] Ada: buy the new chairs\n- [ ] Tom: mend the roof\n")
+    answer = Talk(tmp_path).say("Compare the March and April notes: what was in both?")
+    both, _, rest = answer.partition("**Only in")
+    assert "buy new chairs" in both
+    assert "paint the gate" in rest
+    assert "mend the roof" in rest
+
+
+def test_a_folder_seen_for_the_first_time_is_told_about(folder: Path) -> None:
+    answer = Talk(folder).say("Can you have a look around and tell me what's in here?")
+    assert "The lamp at our gate is broken" in answer
+    assert "a table with part, quantity, minimum" in answer
+
+
+def test_the_tables_are_read_only_when_a_question_touches_them(folder: Path) -> None:
+    talk = Talk(folder)
+    talk.say("when may we light fires")
+    assert all(not str(a.get("path", "")).endswith(".csv") for name, a in talk.calls() if name == "read")
+
+
 def test_the_passages_of_a_settings_file_know_what_they_stand_under() -> None:
     found = passages_of("a.json", '{\n  "session": {\n    "opens": "10:00"\n  }\n}\n')
     assert [(p.line, p.heading) for p in found if p.kind == "line"] == [(3, "session")]

@@ -11,6 +11,7 @@ from sessions_app.agent.providers.demo import moves
 from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
 from sessions_app.agent.providers.demo.keywords import Keyword, keywords
 from sessions_app.agent.providers.demo.moves import Hit, Move
+from sessions_app.agent.providers.demo.outlines import EMPTY
 from sessions_app.agent.providers.demo.passages import DATA, PROSE, Passage, passages_of
 from sessions_app.agent.providers.demo.phrases import Ask
 from sessions_app.agent.providers.demo.places import Phrase, phrases
@@ -253,7 +254,11 @@ def by_file(hits: list[Hit], headline: str, most: int = 60) -> str:
 def _in_short(files: list[str], texts: dict[str, str], asked: str) -> str:
     """What the file says that was meant, when none of its passages has the words."""
     path = next((p for p in files if p in texts), "")
-    pieces = [p for p in passages_of(path, texts.get(path, "")) if p.kind in {"item", "sentence", "line"}][:6]
+    pieces = [
+        p
+        for p in passages_of(path, texts.get(path, ""))
+        if p.kind in {"item", "sentence", "line"} and not EMPTY.match(p.text)
+    ][:12]
     if not pieces:
         raise CannotDo(f"Not found: {asked} stands in none of the files here. All of them were searched.")
     body = "\n".join(f"> {clip(p.text, 240)}  " for p in pieces)

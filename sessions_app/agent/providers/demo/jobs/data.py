@@ -124,7 +124,7 @@ _COMPUTES = re.compile(
 def _spoken(ask: Ask) -> bool:
     """Whether a word of the request means a column or a cell that is called otherwise."""
     said = re.findall(r"[^\W\d_]+", ask.text.lower())
-    return any(degree(w)[0] or w in MONEY_WORDS or w in OPPOSITES or w in SAME for w in said)
+    return any(degree(w)[1] or w in MONEY_WORDS or w in OPPOSITES or w in SAME for w in said)
 
 
 def _whole(desk: Desk, path: str) -> Move[Sheet | None]:

@@ -202,7 +202,18 @@ def explain(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
     found = yield from moves.reach(desk, path)
     if found.image:
         return image_answer(found.path)
-    return explained(found.path, found.text, whole=found.whole)
+    told = explained(found.path, found.text, whole=found.whole)
+    sheet = parsed(found.path, found.text) if ending(found.path) in {"csv", "tsv"} else None
+    if sheet is None:
+        return told
+    names = "|".join(rf"\b{re.escape(c)}\b" for c in sheet.names if len(c) > 2)
+    hits = yield from moves.search(desk, names, "Does another file say what its columns mean?", limit=100)
+    notes = [h for h in hits if ending(h.path) in {"md", "txt", "rst"} and re.search(r"[:|=–-]", h.text)]
+    if not notes:
+        return told
+    return f"{told}\n\nWhat other files say about its columns:\n\n" + bullets(
+        f"{link(h.path, h.line)} {code(clip(h.text, 140))}" for h in notes[:12]
+    )
 
 
 def explain_module(desk: Desk, ask: Ask, match: re.Match[str]) -> Script:
@@ -248,7 +259,7 @@ def explained(path: str, text: str, *, whole: bool = True) -> str:
         )
     if ending(path) in {"csv", "tsv"} and (sheet := parsed(path, text)) is not None:
         parts.append(_columns(sheet))
-    if len(parts) <= 2 and not seen.items and not seen.headings:
+    if len(parts) <= 2 and not seen.items and not seen.headings and ending(path) not in {"csv", "tsv"}:
         shown, _ = head(text, 12)
         if shown.strip():
             parts.append("It begins:\n\n" + fence(shown, fence_language(path)))
@@ -449,7 +460,7 @@ RULES: list[Rule] = [
     rule(r"(?:ls|dir)$", list_folder),
     rule(rf"(?:list|ls|dir|show|name|display|print|give|enumerate|see|get|browse|check|tell|view|what(?:'s| is| are)?|which|look (?:at|into|inside|in|around)|are there|let me see)\b (?:me |us )?{_THE}(?:out )?(?:the )?(?:contents?|files?|folders?|directories|director(?:y|ies)|subfolders|subdirectories|everything|stuff|names?|hidden files|items|things|list of)\b(?! (?:called|named|contain\w*|with|that|larger|bigger|modified|changed|which|size|ending|matching|starting|count|about))(?!.*\b(?:todo|larg|bigg|small|newest|oldest|recent|modif|chang|today|yesterday|duplicat|empty|contain|size|by date|sort|import|branch|commit|stag|week|line|python|javascript|markdown|json|csv|yaml|html|css|text|txt|image|test|config|log|pdf|\*\.))(?:(?!‹p\d+›).)*(?:{P})?(?:(?!‹p).)*$", list_folder),
     rule(rf"(?:list|ls|browse|show|open|look (?:in|into|inside|at)|what'?s in|what is (?:in|inside)|see|view|go (?:in)?to|check)\b (?:me |us )?(?:what'?s in |what is in |inside )?(?:the |this |my |current |project )*(?:{P}|[\w-]+)? ?(?:folder|directory|dir|here|around|this|root)\b.*", list_folder),
-    rule(r"(?:what(?:'s| is| do (?:we|you) have| have we got| do you see| can you see|ever is)?) ?(?:in )?(?:here|there|in (?:this|the|my) (?:folder|directory|project|repo\w*|place|workspace))$|where (?:am i|are we)|look around", list_folder),
+    rule(r"(?:what(?:'s| is| do (?:we|you) have| have we got| do you see| can you see|ever is)?) ?(?:in )?(?:here|there|in (?:this|the|my) (?:folder|directory|project|repo\w*|place|workspace))$|where (?:am i|are we)", list_folder),
     rule(rf"(?:list|ls|dir) (?:{P}|[\w-]+/)$", list_folder),
     rule(rf"{_LOOK} (?:me |us )?(?:what'?s in |what is in |inside )?{_CONTENTS}?(?:the |my |this |that |file |our |script |document |content |contents )*(?:{P}|{Q})(?:'s)?(?: (?:file|script|contents?|text|source|code|look like|say|says|contain|have|and {P}|, {P}|to me|for me|here|from .*|lines? .*|first|again|now|\(?first \d+.*)|,? (?:and )?{P})*$", show_file),
     rule(rf"{_LOOK} (?:me |us )?{_CONTENTS}?(?:it|that|this|them|that one|this one|the file|that file|this file|the result|the script|its contents?)(?: (?:to me|here|now|again|first|out|look like|say|contain))*$", show_file),

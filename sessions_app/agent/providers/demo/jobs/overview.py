@@ -306,6 +306,13 @@ def show_license(desk: Desk, _ask: Ask, _match: re.Match[str]) -> Script:
 
 _PROJECT = r"(?:this |the |my |our |current |whole |entire )*(?:folder|project|directory|repo|repository|codebase|code base|code|app|application|workspace|package|program|software|place|thing)"
 
+#: A folder that somebody sees for the first time is told about, not only listed.
+EARLY_RULES: list[Rule] = [
+    rule(
+        r"(?:(?:have|take) a (?:good |quick |closer )?look(?: around| round)?|look (?:a)?round)(?: (?:here|in here|this folder|the folder|in this folder))?$|(?:tell me |show me |explain |and )?what(?:'s| is| do we have| have we got| have i got) (?:all )?in (?:here|there)$",
+        summarise_folder,
+    ),
+]
 RULES: list[Rule] = [
     rule(r"(?:.*\b)?(?:dependenc(?:y|ies)|third.party (?:packages|libraries|modules)|(?:packages|libraries|modules|requirements) (?:does|do|is|are|needed|used|required|this)|(?:list|show|what are)(?: me)?(?: the| all)* (?:packages|libraries|requirements))\b(?!.*\b(?:install|update|upgrade|add|remove|outdated)\b).*", list_dependencies),
     rule(rf"(?:summari[sz]e|summary of|describe|explain|overview of|introduce|analy[sz]e|understand|explore|inspect|scan|sum up|tl;?dr|study|walk me through|get (?:an )?overview of|get familiar with|familiari[sz]e yourself with|look (?:at|through|around)|read through|tell (?:me|us) (?:more )?(?:about|what)|give (?:me |us )?(?:a |an )?(?:\w+ )?(?:\w+ )?(?:summary|overview|description|idea|tour|explanation|introduction|intro)(?: of| about| to)?|write (?:me )?(?:a |an )?(?:\w+ )?(?:summary|overview) (?:of|about)) {_PROJECT}\b.*", summarise_folder),

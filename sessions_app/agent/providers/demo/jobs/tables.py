@@ -12,9 +12,12 @@ from collections import Counter
 from sessions_app.agent.providers.demo import moves
 from sessions_app.agent.providers.demo.desk import Desk, Rule, rule
 from sessions_app.agent.providers.demo.jobs.changing import put_lines
+from sessions_app.agent.providers.demo.likeness import side_by_side
 from sessions_app.agent.providers.demo.moves import FileText, Move
 from sessions_app.agent.providers.demo.outlines import outline
+from sessions_app.agent.providers.demo.passages import PROSE
 from sessions_app.agent.providers.demo.phrases import Ask, P, Q
+from sessions_app.agent.providers.demo.places import phrases
 from sessions_app.agent.providers.demo.script import CannotDo, Script
 from sessions_app.agent.providers.demo.sheets.sheet import cell_of
 from sessions_app.agent.providers.demo.writing import (
@@ -308,6 +311,23 @@ def _anchor(title: str) -> str:
     return re.sub(r"[\s]+", "-", re.sub(r"[^\w\s-]", "", title.lower()).strip())
 
 
+def _described_pair(desk: Desk, ask: Ask) -> Move[list[str]]:
+    """Two files that are described: "the two letters", "the March and April minutes"; empty when they are not clear."""
+    every = yield from moves.every_path(desk, "Looking which two are meant.")
+    text = re.sub(r"\b(?:two|both|three) (?=\w)", "both ", ask.text)
+    shared = re.sub(
+        r"\b([A-Z]\w+) (?:and|with|to) (?:the )?([A-Z]\w+) ((?:\w+ )?\w+?)(?=\b(?:[:,.?]|$| [-–]| what| which| how))",
+        r"\1 \3 and the \2 \3",
+        text,
+    )
+    for form in dict.fromkeys((text, shared)):
+        found = [p for phrase in phrases(form, every) for p in phrase.paths if not p.endswith("/")]
+        found = list(dict.fromkeys(found))
+        if len(found) == 2:
+            return found
+    return []
+
+
 def compare(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
     names = [*ask.paths, *ask.quotes]
     bare = re.match(
@@ -315,6 +335,8 @@ def compare(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
     )
     if not names and bare:
         names = [bare.group(1), bare.group(2)]
+    if len(names) < 2:
+        names = (yield from _described_pair(desk, ask)) or names
     if len(names) < 2 and len(desk.listed()) >= 2:
         names = desk.listed()[:2]
     if len(names) < 2:
@@ -323,6 +345,13 @@ def compare(desk: Desk, ask: Ask, _match: re.Match[str]) -> Script:
     two = yield from moves.there(desk, names[1])
     if one == two:
         raise CannotDo(f"Compare {link(one)} with which other file?")
+    if ending(one) in PROSE and ending(two) in PROSE and not ask.has(r"\bdiff\b|\blines?\b"):
+        texts = (yield from moves.reach(desk, one)), (yield from moves.reach(desk, two))
+        if texts[0].text != texts[1].text:
+            wanted = re.search(
+                r"\b(?:what|which) (?P<word>(?!changed|is|are|was|were|differ)\w{4,})", ask.text, re.I
+            )
+            return side_by_side(one, texts[0].text, two, texts[1].text, wanted["word"] if wanted else "")
     outcome = yield from moves.shell(
         desk,
         f"diff -u {moves.quoted(one)} {moves.quoted(two)} || [ $? -eq 1 ]",
