@@ -74,6 +74,7 @@ def import_files(files: list[str], folder: str, tell: Callable[[str], None]) -> 
     try:
         workspace = added_workspace(user, folder)
         for name in files:
+            repairs: list[str] = []
             with session_file(Path(name)) as file:
                 session = sessions.import_session_text(
                     workspace=workspace,
@@ -81,8 +82,9 @@ def import_files(files: list[str], folder: str, tell: Callable[[str], None]) -> 
                     text=file,
                     name=Path(name).stem,
                     progress=partial(_tell_progress, tell, name),
+                    repaired=repairs.append,
                 )
-            yield f"{name}: session {session.key}"
+            yield "\n  ".join([f"{name}: session {session.key}", *repairs])
     except ServiceError as error:
         raise Problem(str(error), error.remedy, code=USAGE) from error
     except OSError as error:

@@ -264,16 +264,19 @@ def test_a_reader_that_goes_away_causes_no_traceback(up: Up) -> None:
 
 @pytest.mark.services
 def test_export_and_import_carry_a_session_over(up: Up) -> None:
-    """01 IO-04."""
+    """01 IO-04, IO-05: the shell takes the quotes of a path away, of either kind."""
     run(up.data, "prompt", "Hello")
     key, entries = sessions(up.data)[-1]
     exported = run(up.data, "export", key)
     assert exported.returncode == 0, exported.stderr
-    file = up.data.parent / "session.jsonl"
-    file.write_text(exported.stdout, encoding="utf-8")
-    imported = run(up.data, "import", str(file))
+    (up.data.parent / "over to you.jsonl").write_text(exported.stdout, encoding="utf-8")
+    imported = subprocess.run(
+        ["/bin/sh", "-c", "\"$@\" import \"over to you.jsonl\" 'over to you.jsonl'", "sh", *AGENTWEB],
+        env=environment(up.data), cwd=up.data.parent, capture_output=True, text=True, timeout=110, check=False,
+    )  # fmt: skip
     assert imported.returncode == 0, imported.stderr
-    assert sessions(up.data)[-1][1] == entries
+    assert imported.stdout.count("over to you.jsonl: session ") == 2
+    assert [of for _, of in sessions(up.data)[-2:]] == [entries] * 2
     missing = run(up.data, "import", str(up.data.parent / "none.jsonl"))
     assert missing.returncode == 3
     assert "Traceback" not in missing.stderr

@@ -319,6 +319,15 @@ def test_a_session_file_comes_in_and_goes_out_as_the_same_bytes(workspace: Works
     assert session.file_id == "abc"
 
 
+def test_words_whose_parent_is_missing_are_a_root_to_go_back_to(workspace: Workspace, alice: User) -> None:
+    """01 TR-03."""
+    words = '"message":{"role":"user","content":"adrift","timestamp":1}'
+    entries = f'{{"type":"message","id":"a","parentId":"gone","timestamp":"t",{words}}}\n'
+    session = sessions.import_session_text(workspace=workspace, owner=alice, text=HEADER + entries)
+    gone = navigation.navigate(session=session, author=alice, entry=session.entries.get())
+    assert (gone.leaf, gone.text) == (None, "adrift")
+
+
 @pytest.mark.parametrize("text", ["", "not json", '{"type":"message"}\n'])
 def test_a_file_that_is_no_session_is_refused_with_a_reason(
     workspace: Workspace, alice: User, text: str

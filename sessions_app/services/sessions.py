@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -30,6 +31,7 @@ from sessions_app.services.errors import BadInput
 from sessions_app.transactions import write_transaction
 
 _LONGEST_LABEL = 200
+_MOST_REPAIRS_TOLD = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,18 +188,35 @@ def import_session_text(
     name: str = "",
     key: str = "",
     progress: entry_log.Progress | None = None,
+    repaired: Callable[[str], None] = lambda sentence: None,
 ) -> Session:
     """A session from the text of a session file, all branches (01 SF-*). Raises BadInput naming the line.
 
-    `progress` is told how many of all entries are written; with a `key`, `import_progress` tells it too.
+    `progress` is told how many of all entries are written; with a `key`, `import_progress` tells it too. `repaired` is
+    told afterwards, in a sentence each, what was mended in the file or passed over.
     """
     if key:
         progress = partial(live.tell_progress, f"{owner.pk}:{key}")
     try:
         file = jsonl.read_session(text, lambda: uuid.uuid4().hex[:8], accept_byte_order_mark=True)
-        return import_session_file(workspace=workspace, owner=owner, file=file, progress=progress)
+        session = import_session_file(workspace=workspace, owner=owner, file=file, progress=progress)
     except SessionError as error:
         raise BadInput(f"{name or 'This file'} is not a session that can be opened: {error}") from error
+    for sentence in _told_repairs(file):
+        repaired(sentence)
+    return session
+
+
+def _told_repairs(file: jsonl.SessionFile) -> Iterator[str]:
+    """The first of them by their lines; and that a file held nothing, or is of a version nobody knows yet."""
+    if file.header is None:
+        yield "The file is empty: the session is a new one."
+    if file.version > jsonl.CURRENT_VERSION:
+        yield f"The file is of version {file.version:g}, newer than {jsonl.CURRENT_VERSION}: it is read as it is."
+    for repair in file.repairs[:_MOST_REPAIRS_TOLD]:
+        yield f"Line {repair.line}: {repair.what}."
+    if (more := len(file.repairs) - _MOST_REPAIRS_TOLD) > 0:
+        yield f"And {more} more."
 
 
 def import_progress(user: Any, key: str) -> tuple[int, int] | None:

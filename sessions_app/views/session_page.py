@@ -34,6 +34,7 @@ LONGEST_IN_HEADER = 1_000
 
 _RETURNED_TEXT = "returned-text"
 _ARRIVAL = "arrival"
+_REPAIRS = "repairs"
 
 
 def read_only() -> NotAllowed:
@@ -65,6 +66,7 @@ def facts(request: HttpRequest, session: Session, *, before: int | None = None) 
         "ends_above": before is not None,
         **_folder_facts(session, user),
         "damage": damage,
+        "repairs": request.session.pop(f"{_REPAIRS}:{session.key}", []),
         "workspace_path": session_rows.short_path(session.workspace.path),
         "draft": take_returned_text(request, session),
         "prompt_key": uuid.uuid4().hex,
@@ -215,6 +217,12 @@ def moved(request: HttpRequest, session: Session, text: str = "", *, seq: int | 
 def changed_parts(request: HttpRequest, session: Session, *names: str) -> HttpResponse:
     """Only out-of-band parts, for commands whose own element stays as it is."""
     return HttpResponse(out_of_band(request, session, *names))
+
+
+def remember_repairs(request: HttpRequest, session: Session, repairs: list[str]) -> None:
+    """What was mended in an imported file, told on the session's page when it is opened next."""
+    if repairs:
+        request.session[f"{_REPAIRS}:{session.key}"] = repairs
 
 
 def take_returned_text(request: HttpRequest, session: Session) -> str:

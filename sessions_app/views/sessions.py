@@ -93,13 +93,16 @@ def session_import(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return problem(request, first_error(form))
     file = form.cleaned_data["file"]
+    repairs: list[str] = []
     made = sessions.import_session_text(
         workspace=form.cleaned_data["workspace"],
         owner=request.user,
         text=file.file,
         name=file.name,
         key=form.cleaned_data["key"],
+        repaired=repairs.append,
     )
+    session_page.remember_repairs(request, made, repairs)
     return home.go(request, made)
 
 
