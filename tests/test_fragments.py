@@ -383,7 +383,7 @@ def test_an_attempt_that_was_made_again_takes_one_row_and_offers_nothing(
     append(answer(text("Here it is.")))
     session.refresh_from_db()
     html = fragments.render_entry(Entry.objects.get(pk=failed.pk), user=alice)
-    assert "529 overloaded. Tried again; the model is not told of this attempt." in html
+    assert "529 overloaded. The model is not told of this attempt." in html
     assert "notice--bad" not in html
 
 

@@ -154,7 +154,8 @@ def _ending(entry: Entry, message: Json, around: Surroundings) -> Json | None:
     if reason == "aborted":
         run = entry.run
         mine = run is not None and run.stop_author_id is not None and run.stop_author_id == around.user_id
-        took = _since_parent(entry)
+        # One that was stopped before it had begun says nothing by how long it took.
+        took = _since_parent(entry) if message.get("content") else ""
         words = "Stopped by you" if mine else "Stopped"
         return {"kind": "stopped", "text": f"{words} after {took}" if took else words}
     if reason == "length":
@@ -168,7 +169,7 @@ def _ending(entry: Entry, message: Json, around: Surroundings) -> Json | None:
     if around.edited.get(entry.pk) == "omitted":
         # It was tried again, or somebody left it out: no longer what the reader has to deal with.
         words = one_line(first, 300).rstrip(".")
-        return {"kind": "retried", "text": f"{words}. Tried again; the model is not told of this attempt."}
+        return {"kind": "retried", "text": f"{words}. The model is not told of this attempt."}
     return {
         "kind": "error",
         "text": one_line(first, 300),

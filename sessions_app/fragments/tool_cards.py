@@ -132,6 +132,9 @@ def result_card(message: Json, call: Json | None, *, full: bool = False) -> Card
     if diff is not None and not failed:
         output = None
     state, chips, failure = _outcome(card.name, failed, details, text)
+    images = images_of(message.get("content"))
+    # What can be taken in at a glance is not hidden behind a line.
+    at_a_glance = bool(images) or (diff is not None and len(diff.rows) <= OPEN_DIFF_ROWS)
     return replace(
         card,
         state=state,
@@ -142,10 +145,10 @@ def result_card(message: Json, call: Json | None, *, full: bool = False) -> Card
         facts=_facts(card.name, call, details, message, output),
         output=output,
         diff=diff,
-        images=images_of(message.get("content")),
+        images=images,
         notes=_notes(details),
         full_output=_full_output(details),
-        is_open=full or state == "failed" or (diff is not None and len(diff.rows) <= OPEN_DIFF_ROWS),
+        is_open=full or state == "failed" or at_a_glance,
         more=not full and ((output is not None and output.cut) or (diff is not None and diff.hidden > 0)),
     )
 
