@@ -193,10 +193,16 @@ class CompactionReviewAdmin(ModelAdmin):
             "opts": self.opts,
             "original": review,
             "page": "reviews",
+            "next_address": self._next_address(request, review),
         }
         if "HX-Request" in request.headers:
             return render(request, "sessions_app/_review_columns.html", facts)
         return TemplateResponse(request, "admin/sessions_app/compactionreview/detail.html", facts)
+
+    def _next_address(self, request: HttpRequest, review: CompactionReview) -> str:
+        """The riskiest other one that waits; empty where none does."""
+        following = self.get_queryset(request).waiting().exclude(pk=review.pk).first()
+        return reverse("admin:sessions_app_compactionreview_change", args=[following.pk]) if following else ""
 
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None

@@ -195,6 +195,16 @@ def test_a_member_changes_but_does_not_approve(stage: Stage) -> None:
     assert client.post(address(review, "edit"), {"summary": "x"}).status_code == 302
 
 
+def test_after_a_decision_the_next_one_is_a_click_away(stage: Stage, alice_client: Client) -> None:
+    first = compacted(stage)
+    other = CompactionReview.objects.create(
+        session=stage.session, reason="manual", outcome="compacted", risk=90
+    )
+    page = alice_client.post(address(first, "approve"), follow=True).content.decode()
+    assert reverse("attempt_review", args=[other.pk]) in page
+    assert "Next to review" in page
+
+
 def test_a_reviewer_approves_one_and_many(stage: Stage) -> None:
     review = compacted(stage)
     client = member(stage, "reviewer")

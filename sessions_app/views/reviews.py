@@ -179,4 +179,12 @@ def _facts(request: HttpRequest, review: CompactionReview, address: str) -> dict
             may_review=_may_review(request, review),
         ),
         "base": "base.html",
+        "next_address": _next_address(request, review),
     }
+
+
+def _next_address(request: HttpRequest, review: CompactionReview) -> str:
+    """The riskiest other one that waits for this reviewer; empty where none does."""
+    waiting = CompactionReview.objects.may_review(request.user).waiting().exclude(pk=review.pk)
+    following = waiting.select_related("session", "entry", "reviewed_by").order_by("-risk", "-id").first()
+    return review_list.row_of(following).address if following is not None else ""
