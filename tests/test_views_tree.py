@@ -270,3 +270,19 @@ def test_on_a_narrow_screen_time_runs_down_and_the_active_path_is_the_first_line
     assert all(x > max(lefts[0], lefts[5]) for x in lefts[2:4])
     part = window(alice_client, forked, down=1, width=390, height=200, y=170)
     assert 0 < part["svg"].count("treeitem") < 6
+
+
+def test_an_entry_of_another_branch_can_be_carried_from_the_drawer(
+    alice_client: Client, forked: Session
+) -> None:
+    for seq, offered in ((4, True), (1, False)):
+        part = alice_client.get(address("entry_details", forked, seq), {"part": "going"}).content.decode()
+        assert ("Carry over to where you are" in part) is offered
+
+
+def test_an_answer_of_calls_is_told_by_what_it_calls(alice_client: Client, forked: Session) -> None:
+    call = {"type": "toolCall", "id": "c1", "name": "read", "arguments": {"path": "harbour/slots.py"}}
+    message = {"role": "assistant", "content": [call], "timestamp": 1}
+    entry = entry_log.append(forked.pk, {"type": "message", "message": message})
+    shown = alice_client.get(address("entry_details", forked, entry.seq)).content.decode()
+    assert "read harbour/slots.py" in shown

@@ -33,6 +33,7 @@ class _Known:
 _known: OrderedDict[uuid.UUID, _Known] = OrderedDict()
 _drawings: OrderedDict[tuple[object, frozenset[str]], tuple[Outline, Drawing]] = OrderedDict()
 _shown: OrderedDict[tuple[int, frozenset[Place]], tuple[Outline, Outline]] = OrderedDict()
+_lanes: OrderedDict[tuple[object, ...], dict[int, int]] = OrderedDict()
 _lock = threading.Lock()
 
 
@@ -133,8 +134,16 @@ def drawing_of(outline: Outline, view: View) -> Drawing:
             _drawings.move_to_end(key)
             return found[1]
         before = next((made for (other, _), (_, made) in reversed(_drawings.items()) if other == rest), None)
-    made = draw(outline, view, before)
+        place = next(iter(outline.strands), 0), view.filter, view.root, view.folded
+        known = _lanes.get(place)
+    made = draw(outline, view, before, known)
     with _lock:
+        # Nothing that was drawn moves because of what is written: only what is opened or looked for is passing.
+        if not view.opened and not view.hits:
+            _lanes[place] = made.lanes
+            _lanes.move_to_end(place)
+            while len(_lanes) > MOST_SESSIONS:
+                _lanes.popitem(last=False)
         # With its outline: as long as that is kept, nothing else can have its address.
         _drawings[key] = outline, made
         while len(_drawings) > MOST_DRAWINGS:

@@ -9,7 +9,7 @@ from django.db.models import Sum
 from sessions_app import entry_log
 from sessions_app.core import faces
 from sessions_app.core.drawing import Outline
-from sessions_app.core.messages import number_of, text_of
+from sessions_app.core.messages import number_of, text_of, tool_calls_of
 from sessions_app.fragments import wording
 from sessions_app.fragments.plain_text import excerpt, one_line
 from sessions_app.fragments.tree_words import KIND_NAMES
@@ -51,6 +51,8 @@ def details(session: Session, outline: Outline, entry: Entry) -> Json:
         "session": session,
         "entry": entry,
         "place": f"{place[0]}.{place[1]}",
+        # Of a tip alone there is nothing to see: its branch is what is meant.
+        "hoisted": f"{place[0]}.{0 if below.entries == 1 else place[1]}",
         "kind": KIND_NAMES.get(entry.face, "Entry"),
         "glyph": faces.GLYPHS.get(entry.face, "note"),
         "clock": _clock(entry),
@@ -85,7 +87,20 @@ def words_of(entry: Entry) -> str:
     for name in ("summary", "errorMessage", "command"):
         if isinstance(holder.get(name), str) and holder[name]:
             return str(holder[name])
-    return text_of(holder.get("content"), "\n")
+    said = text_of(holder.get("content"), "\n")
+    calls = tool_calls_of(holder) if entry.role == "assistant" else []
+    return "\n".join([*([said] if said.strip() else []), *map(_call, calls)])
+
+
+def _call(call: Json) -> str:
+    """A call by its tool and what it is about."""
+    arguments = call.get("arguments")
+    about = (
+        [value for value in arguments.values() if isinstance(value, str)]
+        if isinstance(arguments, dict)
+        else []
+    )
+    return one_line(f"→ {call.get('name')} {about[0] if about else ''}", 160).strip()
 
 
 def _clock(entry: Entry) -> str:

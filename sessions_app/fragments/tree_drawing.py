@@ -203,7 +203,9 @@ class Picture:
         for item, following in zip_longest(ordered, ordered[1:]):
             if item.hits:
                 above.keep_for(item, self._found_at(item), following)
-            elif item.place in self.outline.labels and not self.is_tip(item):
+            elif item.place in self.outline.labels and not (
+                self.is_tip(item) or self._says(item, self.words.get(item.place))
+            ):
                 above.keep(item, 26 + svg.words_width(one_line(self.outline.labels[item.place], 24)))
         nodes, words = [], []
         for item in ordered:
@@ -333,7 +335,7 @@ class Picture:
                 parts.append(svg.tag(label, item.x + item.width + behind, y))
             else:
                 high = self._says(item, words) or item.hits
-                parts.append(svg.tag(label, item.x, y - (42 if high else 26)))
+                parts.append(svg.tag(label, item.x, y - (39 if high else 26)))
         if item.hits:
             if shown := above.hits.get(id(item)):
                 parts.append(svg.chip(shown, item.x - 4, y - 30, "hit", "t-hit"))

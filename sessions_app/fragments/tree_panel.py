@@ -56,6 +56,7 @@ _PLAIN_NAMES: dict[str, str] = {
     Kind.LABEL: "Label",
     Kind.SESSION_INFO: "Renamed",
 }
+_TOOL_NAME = re.compile(r'"toolName"\s*:\s*"([\w.-]{1,40})"')
 _FIRST_TEXT = re.compile(r'"(?:text|content|summary)"\s*:\s*"((?:[^"\\]|\\.){0,400})')
 
 
@@ -274,8 +275,10 @@ def _face(entry: Any) -> tuple[str, str, bool]:
             return "note", "", False
 
 
-def _plain_name(entry: Entry) -> str:
+def _plain_name(entry: Any) -> str:
     if entry.kind == Kind.MESSAGE:
+        if entry.role == "toolResult" and (match := _TOOL_NAME.search(entry.head)):
+            return f"Result of {match[1]}"
         names = {"assistant": "Answer", "toolResult": "Tool result", "system": "Instructions"}
         return names.get(entry.role, "Message")
     return _PLAIN_NAMES.get(entry.kind) or entry.kind.replace("_", " ").capitalize() or "Entry"

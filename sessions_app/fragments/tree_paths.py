@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sessions_app.core.drawing import Outline, Place
+from sessions_app.core.drawing import BOOKKEEPING, Outline, Place
 from sessions_app.fragments.outlines import shown_outline_of
 from sessions_app.models import Entry, Session
 
@@ -92,9 +92,16 @@ def lay_out(session: Session, leaf: Entry | None) -> Layout:
         branches += _beside(stretch, on_path, forks, parents, lengths, weights)
     branches += [Branch(-1, pk, 0, *weights[pk]) for pk in forks[None] if pk not in on_path]
     bottom = leaf.depth if leaf is not None else -1
+    # A label or a setting that somebody left behind is no branch to go to.
+    branches = [branch for branch in branches if branch.forks or not _is_bookkeeping(outline, branch)]
     beside = sorted((branch for branch in branches if branch.depth < bottom or leaf is None), key=_order)
     ahead = sorted((branch for branch in branches if leaf is not None and branch.depth == bottom), key=_order)
     return Layout(outline, tuple(stretches), tuple(beside), tuple(ahead), bottom + 1, sum(lengths.values()))
+
+
+def _is_bookkeeping(outline: Outline, branch: Branch) -> bool:
+    told = outline.strands[branch.segment].faces[branch.ordinal :]
+    return all(face in BOOKKEEPING for face in told)
 
 
 def _order(branch: Branch) -> tuple[int, int]:

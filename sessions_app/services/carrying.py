@@ -64,6 +64,11 @@ def carry(*, session: Session, author: Any, entry: Entry, tip: Entry, key: str =
     return Carried(made, left)
 
 
+def can_carry(entry: Entry, tip: Entry) -> bool:
+    """Whether an entry says anything that the branch of a tip does not have on its path."""
+    return bool(_words(entry)) and not entry_log.is_on_path(entry, tip)
+
+
 def take_back(*, session: Session, author: Any, entry: Entry, left: Entry | None) -> None:
     """Stand again where the leaf stood before an entry was carried; what was carried stays in the tree, beside the path.
 

@@ -25,7 +25,7 @@ from sessions_app.fragments.tree_drawing import Picture, Rect
 from sessions_app.fragments.tree_minimap import minimap_of
 from sessions_app.fragments.wording import OUTCOME_WORDS
 from sessions_app.models import Entry, HiddenBranch, Pin, Session
-from sessions_app.services import navigation, outcomes
+from sessions_app.services import carrying, navigation, outcomes
 from sessions_app.views import leaving
 from sessions_app.views.errors import tells_errors, wants_fragment
 from sessions_app.views.sessions import editable_session, visible_session
@@ -215,6 +215,7 @@ def _going(request: HttpRequest, session: Session, entry: Entry) -> HttpResponse
         "leaving": None if is_leaf else leaving.look_back(session, entry),
         "returns_text": entry.role == "user" or entry.kind == Kind.CUSTOM_MESSAGE,
         "own_message": entry.role == "user",
+        "carries": leaf is not None and carrying.can_carry(entry, leaf),
         "pinned": Pin.objects.filter(entry=entry).exists(),
         "at_work": navigation.is_at_work(session),
         "once": uuid.uuid4().hex,

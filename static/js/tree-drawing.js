@@ -306,6 +306,10 @@ class TreeDrawing extends HTMLElement {
     return document.querySelector("[data-chosen]")?.dataset.chosenPlace ?? "";
   }
 
+  get #chosenRoot() {
+    return document.querySelector("[data-chosen]")?.dataset.chosenRoot;
+  }
+
   // The place that a command without one means: the focused node's, else the chosen entry's.
   get place() {
     const focused = this.#sheet.contains(document.activeElement) ? document.activeElement.dataset.place : "";
@@ -316,8 +320,11 @@ class TreeDrawing extends HTMLElement {
     this.#set("filter", name === "default" ? "" : name, { push: true });
     for (const button of this.querySelectorAll("[data-filter]")) button.ariaPressed = String(button.dataset.filter === name);
     await this.refresh({ open: true });
-    // From far the few that are left would be lost.
-    if (this.#port.zoom < 1) this.fit();
+    // What is left is read from its beginning, or seen whole where that is still readable.
+    if (["default", "no-tools", "all"].includes(name)) return;
+    if (this.#port.wholeZoom >= 0.5) return this.fit();
+    this.act("root");
+    this.#moved();
   }
 
   // ---- search ----
@@ -366,11 +373,11 @@ class TreeDrawing extends HTMLElement {
       case "out": return this.zoomBy(-1);
       case "fit": return this.fit();
       case "fold": return this.foldAll();
-      case "hoist": return this.hoist(this.place);
+      case "hoist": return this.hoist(this.#chosenRoot || this.place);
       case "back": return this.unhoist();
       case "fold-branch": return this.foldBranch(this.#chosenPlace);
       case "here": return this.refresh({ open: true });
-      case "root": return this.#port.centre(this.#facts.whole[0], this.#facts.whole[1] + this.#facts.whole[3] / 2);
+      case "root": return this.#port.centre(this.#facts.whole[0] + this.#port.view.width * 0.45, this.#facts.whole[1] + this.#facts.whole[3] / 2);
       case "legend": return this.querySelector("[data-legend]").toggleAttribute("open");
     }
   }

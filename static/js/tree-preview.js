@@ -15,7 +15,8 @@ export class TreePreview {
     [this.#frame, this.#address] = [frame, address];
     this.#place = frame.querySelector("[data-preview]");
     for (const name of ["pointerover", "focusin"]) sheet.addEventListener(name, (event) => this.#rests(nodeOf(event.target)), { signal });
-    for (const name of ["pointerout", "focusout"]) sheet.addEventListener(name, () => this.#leaves(), { signal });
+    // What was pressed is read in the drawer.
+    for (const name of ["pointerout", "focusout", "click"]) sheet.addEventListener(name, () => this.#leaves(), { signal });
   }
 
   #rests(node) {

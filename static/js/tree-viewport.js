@@ -93,10 +93,15 @@ export class TreeViewport {
     this.#zoomTo(zooms[Math.max(0, Math.min(zooms.length - 1, index + steps))], clientX, clientY);
   }
 
+  // At what zoom all of the drawing is in view.
+  get wholeZoom() {
+    const { whole } = this.#facts;
+    return Math.max(0.1, Math.min(this.#scroll.clientWidth / whole[2], this.#scroll.clientHeight / whole[3], 1));
+  }
+
   fit() {
     const { whole } = this.#facts;
-    const wanted = Math.min(this.#scroll.clientWidth / whole[2], this.#scroll.clientHeight / whole[3], 1);
-    this.#zoomTo(Math.max(0.1, wanted));
+    this.#zoomTo(this.wholeZoom);
     this.centre(whole[0] + whole[2] / 2, whole[1] + whole[3] / 2);
   }
 

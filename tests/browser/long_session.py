@@ -62,6 +62,8 @@ class Writer:
         self.at: str | None = None
         self.now = BEGUN
         self.calls = 0
+        self.files: dict[str, tuple[str, ...]] = {}
+        self._at_entry: dict[str, dict[str, tuple[str, ...]]] = {}
 
     def add(self, kind: str, **facts: Any) -> str:
         self.now += timedelta(seconds=self.chance.randrange(4, 40))
@@ -69,10 +71,12 @@ class Writer:
         when = self.now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
         self.lines.append({"type": kind, "id": name, "parentId": self.at, "timestamp": when, **facts})
         self.at = name
+        self._at_entry[name] = dict(self.files)
         return name
 
     def go_to(self, entry: str) -> None:
         self.at = entry
+        self.files = dict(self._at_entry[entry])
         self.now += timedelta(minutes=self.chance.randrange(3, 50))
 
     def _message(self, **message: Any) -> str:
@@ -109,12 +113,29 @@ class Writer:
         return self._message(role="toolResult", toolCallId=call["id"], toolName=name, content=text, **facts)
 
     def read(self, path: str, words: str = "") -> None:
-        body = "\n".join(f"def step_{n}(stay):\n    return stay.nights * {n}\n" for n in range(1, 9))
-        self.tool("read", {"path": path}, body, words=words)
+        self.tool("read", {"path": path}, "\n".join(self._lines(path)), words=words)
 
-    def edit(self, path: str, old: str, new: str, words: str = "") -> str:
-        diff = f"--- {path}\n+++ {path}\n@@ -4,3 +4,3 @@\n def price(stay):\n-    {old}\n+    {new}\n"
-        details = {"path": path, "firstChangedLine": 5, "added": 1, "removed": 1, "diff": diff}
+    def _lines(self, path: str) -> tuple[str, ...]:
+        return self.files.get(path) or tuple(
+            line
+            for n in range(1, 25)
+            for line in (f"def step_{n}(stay):", f"    return stay.nights * {n}", "")
+        )
+
+    def change_somewhere(self, path: str) -> str:
+        """A changed factor in one of the steps of a file, as the file stands on this branch."""
+        lines = self._lines(path)
+        line = 3 * self.chance.randrange(len(lines) // 3) + 1
+        return self.edit(
+            path, lines[line].strip(), f"return stay.nights * {self.chance.randrange(2, 90)}", line=line
+        )
+
+    def edit(self, path: str, old: str, new: str, words: str = "", *, line: int = 1) -> str:
+        lines = self._lines(path)
+        self.files[path] = (*lines[:line], f"    {new}", *lines[line + 1 :])
+        hunk = f"@@ -{line},2 +{line},2 @@\n {lines[line - 1]}\n-    {old}\n+    {new}\n"
+        diff = f"--- {path}\n+++ {path}\n{hunk}"
+        details = {"path": path, "firstChangedLine": line + 1, "added": 1, "removed": 1, "diff": diff}
         arguments = {"path": path, "edits": [{"oldText": old, "newText": new}]}
         return self.tool("edit", arguments, f"Changed 1 place in {path}.", words=words, details=details)
 
@@ -134,9 +155,8 @@ class Writer:
             self.user(self.chance.choice(WANTS).format(part))
             for number in range(self.chance.randrange(1, 4)):
                 self.read(path, f"Looking at how {part} is made." if number == 0 else "")
-            number = self.chance.randrange(2, 90)
-            for step in range(self.chance.randrange(1, 4)):
-                self.edit(path, f"return {number + step}", f"return stay.nights * {number + step}")
+            for _ in range(self.chance.randrange(1, 4)):
+                self.change_somewhere(path)
             self.tests(failing)
             answers.append(self.answer(_report(part, path, failing)))
         return answers
@@ -147,7 +167,8 @@ class Writer:
         self.go_to(entry)
         self.user(self.chance.choice(SMALL_QUESTIONS))
         self.answer("Only where the list is read again afterwards; otherwise it makes no difference.")
-        self.at = here
+        if here is not None:
+            self.go_to(here)
 
     def label(self, entry: str, words: str) -> None:
         self.add("label", targetId=entry, label=words)

@@ -212,6 +212,28 @@ def test_what_is_added_behind_a_tip_moves_no_other_branch(every: Outline, added:
 
 
 @settings(max_examples=60, deadline=None)
+@given(trees(), st.integers(1, 30))
+def test_the_newest_branch_keeps_its_lane_while_it_grows_and_when_another_follows(
+    every: Outline, added: int
+) -> None:
+    """UI §6: a branch keeps its lane."""
+    newest = max(every.strands)
+    grown = [
+        Strand(key, strand.parent, strand.fork_at, strand.faces + ("ura" * added if key == newest else ""))
+        for key, strand in every.strands.items()
+    ]
+    before = draw(every, View())
+    after = draw(outline(*grown, leaf=every.leaf), View())
+    assume(before.chosen.small == after.chosen.small and not after.chosen.bulk)
+    assert after.lanes[newest] == before.lanes[newest]
+    tip = len(grown[list(every.strands).index(newest)].faces) - 1
+    following = Strand(newest + 1, newest, tip, "u" + "ra" * 40)
+    followed = draw(outline(*grown, following, leaf=every.leaf), View(), known_lanes=after.lanes)
+    assume(followed.chosen.small == after.chosen.small and not followed.chosen.bulk)
+    assert {key: followed.lanes[key] for key in after.lanes} == after.lanes
+
+
+@settings(max_examples=60, deadline=None)
 @given(trees())
 def test_another_active_path_changes_no_place(every: Outline) -> None:
     """UI §6: switching the active path changes weight and colour, not places."""

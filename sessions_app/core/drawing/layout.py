@@ -7,8 +7,9 @@ is free from its fork to its tip, alternately above and below, in the order in w
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
+from math import inf
 
 from sessions_app.core.drawing.choosing import Chosen, choose, hidden_above
 from sessions_app.core.drawing.outline import Outline, Place
@@ -114,10 +115,17 @@ class Drawing:
         return found
 
 
-def draw(outline: Outline, view: View, before: Drawing | None = None) -> Drawing:
+def draw(
+    outline: Outline,
+    view: View,
+    before: Drawing | None = None,
+    known_lanes: Mapping[int, int] | None = None,
+) -> Drawing:
     """The whole drawing; it costs a few steps per item and none per entry. `before` is a drawing of the same outline whose
-    view differed in what was opened, if in anything: the strands that this leaves alone are taken from it.
+    view differed in what was opened, if in anything: the strands that this leaves alone are taken from it. A strand stays
+    on its known lane as long as that is free.
     """
+    known = known_lanes or {}
     drawing = Drawing(chosen=_chosen(outline, view, before), opened=view.opened)
     kept = _kept_by_strand(outline, view)
     if view.root is not None and view.root[0] in outline.strands:
@@ -125,6 +133,7 @@ def draw(outline: Outline, view: View, before: Drawing | None = None) -> Drawing
     lanes = _Lanes()
     siblings: dict[int | None, int] = {}
     changed = _strands_of(view.opened ^ before.opened) if before is not None else frozenset()
+    newest = max(outline.strands, default=0)
     for strand in drawing.chosen.strands:
         key = strand.key
         parent = strand.parent if strand.parent in drawing.items else None
@@ -144,7 +153,10 @@ def draw(outline: Outline, view: View, before: Drawing | None = None) -> Drawing
         if fork is None:
             lane = lanes.take(0, 1, begin, right + TIP_WORDS, stay=True)
         else:
-            lane = lanes.take(fork_lane, side, begin, right + TIP_WORDS)
+            end = right + TIP_WORDS
+            # Work goes on on the newest branch: it takes a lane on which it never meets another.
+            reach = inf if key == newest else end
+            lane = lanes.take(fork_lane, side, begin, end, reach=reach, known=known.get(key))
         drawing.items[key], drawing.lanes[key] = items, lane
         drawing.levels[key] = drawing.levels[parent] + 1 if parent is not None else 1
         if fork is not None:
@@ -282,12 +294,27 @@ class _Lanes:
     def __init__(self) -> None:
         self._taken: dict[int, list[tuple[float, float]]] = {}
 
-    def take(self, near: int, side: int, begin: float, end: float, *, stay: bool = False) -> int:
-        """The nearest lane to `near` that is free from `begin` to `end`, on `side` first; with `stay` `near` itself counts."""
+    def take(
+        self,
+        near: int,
+        side: int,
+        begin: float,
+        end: float,
+        *,
+        stay: bool = False,
+        reach: float | None = None,
+        known: int | None = None,
+    ) -> int:
+        """The nearest lane to `near` that is free from `begin` to `reach` (else `end`), on `side` first; with `stay` `near`
+        itself counts. A `known` lane that is free from `begin` to `end` goes first.
+        """
+        if known is not None and self._is_free(known, begin, end):
+            insort(self._taken.setdefault(known, []), (begin, end))
+            return known
         distance = 0 if stay else 1
         while True:
             for lane in (near + side * distance, near - side * distance):
-                if self._is_free(lane, begin, end):
+                if self._is_free(lane, begin, end if reach is None else reach):
                     insort(self._taken.setdefault(lane, []), (begin, end))
                     return lane
             distance += 1
