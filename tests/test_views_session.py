@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from django.urls import reverse
 
 from sessions_app import entry_log
 from sessions_app.core.entries import Entry as CoreEntry
+from sessions_app.fragments.session_parts import run_state
 from sessions_app.models import Entry, QueuedMessage, Run, Session
 from sessions_app.services import workspaces
 
@@ -452,3 +454,14 @@ def test_the_first_paint_of_a_session_needs_little(alice_client: Client, talk: S
     size = sum(len(gzip.compress(Path(file).read_bytes())) for file in files if file)
     assert size <= 150_000
     assert not re.search(r'(?:href|src)="(?:https?:)?//', page)
+
+
+@pytest.mark.django_db
+def test_a_job_that_stands_still_because_the_disk_is_full_says_so(
+    session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Run.objects.create(session=session, author=alice)
+    assert run_state(session).words == "Waiting to start"
+    full = shutil.disk_usage("/")._replace(free=4096)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: full)
+    assert run_state(session).words == "Waiting to start: the server’s disk is full"

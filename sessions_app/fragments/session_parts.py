@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils import timezone
 
@@ -47,6 +49,10 @@ class RunState:
         return self.name in {"queued", "running", "asking", "reviewing", "stopping"}
 
 
+# Bytes below which the broker can no longer write what it is given.
+_ROOM_NEEDED = 10 * 1024 * 1024
+
+
 def run_state(session: Session) -> RunState:
     """What the newest run of a session does or did. What is not known to be running is not shown as running."""
     # One that waits for another to end is not what the session does.
@@ -74,6 +80,8 @@ def run_state(session: Session) -> RunState:
         if run.stop_requested:
             waits = session.runs.filter(status=Run.Status.WAITING, kind=Run.Kind.COMPACTION).exists()
             name, words = "stopping", "Stopping, then compacting" if waits else "Stopping"
+        if _disk_is_full():
+            words = f"{words}: the server’s disk is full"
         return RunState(
             name,
             "queued" if name == "queued" else "running",
@@ -86,6 +94,14 @@ def run_state(session: Session) -> RunState:
     if run.status == Run.Status.STOPPED:
         return RunState("stopped", "stopped", "Stopped")
     return RunState("completed", "worked", "Finished")
+
+
+def _disk_is_full() -> bool:
+    """Then the broker takes nothing and jobs stand still until somebody makes room; they go on by themselves."""
+    try:
+        return shutil.disk_usage(settings.DATA_DIR).free < _ROOM_NEEDED
+    except OSError:
+        return False
 
 
 _AT_SUMMARY: dict[str, tuple[str, str, str]] = {
