@@ -266,6 +266,7 @@ def _renderer() -> MarkdownIt:
     )
     markdown.validateLink = lambda url: bool(_address.match(url) or _file.fullmatch(url))  # type: ignore[method-assign]
     markdown.core.ruler.push("lower_headings", _lower_headings)
+    markdown.core.ruler.push("empty_heads", _empty_heads)
     markdown.core.ruler.push("bare_urls", _link_bare_urls)
     return markdown
 
@@ -377,6 +378,13 @@ def _colour(kind: _TokenType) -> str:
             break
         kind = parent
     return ""
+
+
+def _empty_heads(state: StateCore) -> None:
+    """The corner of a table is no heading of anything: a reader would be told of a column without a name."""
+    for index, token in enumerate(state.tokens):
+        if token.type == "th_open" and not state.tokens[index + 1].content.strip():
+            token.tag = state.tokens[index + 2].tag = "td"
 
 
 def _lower_headings(state: StateCore) -> None:

@@ -372,3 +372,8 @@ def test_words_that_are_merely_added_read_as_if_everything_had_been_rendered_ane
             assert re.sub(r"\s", "", shown) == re.sub(r"\s", "", whole), source
             assert text_of(shown) == text_of(whole), source
     assert added > 100
+
+
+def test_the_empty_corner_of_a_table_is_no_heading() -> None:
+    html = render_markdown("|  | Before | After |\n|---|---|---|\n| Cost | 1 | 2 |\n")
+    assert "<tr>\n<td></td>\n<th>Before</th>" in html

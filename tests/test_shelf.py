@@ -330,3 +330,19 @@ def test_a_purge_against_a_restore_is_either_one_or_the_other(alice: User, sessi
     if left is not None:
         assert ShelfMark.objects.get(session=left).deleted_at is None
         assert len(refused) == 1
+
+
+def test_from_the_list_a_session_is_put_away_beside_whatever_is_open(
+    alice_client: Client, session: Session
+) -> None:
+    """The page stays; the bar takes it back."""
+    say(session, "zebra")
+    address = f"/s/{session.key}/shelf/"
+    answer = alice_client.post(address, {"action": "archive", "stay": "1"}, headers={"hx-request": "true"})
+    assert answer["HX-Trigger"] == "sessions-changed"
+    assert "HX-Redirect" not in answer
+    assert 'name="action" value="unarchive"' in answer.content.decode()
+    answer = alice_client.post(address, {"action": "delete", "stay": "1"}, headers={"hx-request": "true"})
+    assert 'name="action" value="restore"' in answer.content.decode()
+    page = alice_client.get("/keys/").content.decode()
+    assert 'id="row-menu"' in page

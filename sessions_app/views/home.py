@@ -55,8 +55,17 @@ def session_list(request: HttpRequest) -> HttpResponse:
 
 def put_away(request: HttpRequest) -> dict[str, Any] | None:
     """What was just archived or deleted, with the command that takes it back."""
-    archived = uuid_or_none(request.GET.get("archived", ""))
-    deleted = uuid_or_none(request.GET.get("deleted", ""))
+    return put_away_facts(
+        request,
+        archived=uuid_or_none(request.GET.get("archived", "")),
+        deleted=uuid_or_none(request.GET.get("deleted", "")),
+    )
+
+
+def put_away_facts(
+    request: HttpRequest, archived: uuid.UUID | None = None, deleted: uuid.UUID | None = None
+) -> dict[str, Any] | None:
+    """The words about it, the command that takes it back and the session's key; None for one that is not the user's."""
     if archived and (session := Session.objects.may_edit(request.user).filter(key=archived).first()):
         return {
             "words": _("Archived: %(name)s") % {"name": session},

@@ -13,6 +13,7 @@ from sessions_app import session_rows
 from sessions_app.models import Entry, Session
 from sessions_app.services import shelf
 from sessions_app.services.errors import BadInput
+from sessions_app.views import home
 from sessions_app.views.errors import tells_errors, wants_fragment
 from sessions_app.views.sessions import editable_session
 
@@ -42,7 +43,8 @@ def shelved(request: HttpRequest) -> HttpResponse:
 @require_POST
 @tells_errors
 def put_away(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """`action`: archive, unarchive, delete; restore and purge of a deleted one. Each but the last can be taken back."""
+    """`action`: archive, unarchive, delete; restore and purge of a deleted one. Each but the last can be taken back.
+    With `stay` the page stays where it is."""
     action = request.POST.get("action", "")
     if action in {"restore", "purge"}:
         session = get_object_or_404(Session.objects.deleted(request.user), key=key)
@@ -55,6 +57,8 @@ def put_away(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     if action not in _ACTS:
         raise BadInput("A session can be archived, unarchived, deleted, restored or purged.")
     _ACTS[action](session=session, author=request.user)
+    if request.POST.get("stay") and wants_fragment(request):
+        return _stays(request, session, action)
     name = "shelf" if action == "unarchive" else "session_list"
     # The page tells what was done and offers the way back.
     return _leads(request, f"{reverse(name)}?{action}d={key}")
@@ -73,6 +77,14 @@ def erase(request: HttpRequest, key: uuid.UUID, seq: int) -> HttpResponse:
         session=session, author=request.user, entry=entry, reason=request.POST.get("reason", "")
     )
     return _leads(request, f"{reverse('session', args=[key])}?erased={seq}#entry-{seq}")
+
+
+def _stays(request: HttpRequest, session: Session, action: str) -> HttpResponse:
+    """From the list beside whatever is open: the list anew, and the bar with the way back."""
+    done = home.put_away_facts(request, **{f"{action}d": session.key})
+    response = render(request, "sessions_app/_put_away_notice.html", {"put_away": done})
+    response["HX-Trigger"] = "sessions-changed"
+    return response
 
 
 def _leads(request: HttpRequest, address: str) -> HttpResponse:

@@ -121,11 +121,6 @@ def compact(page: Page, instructions: str = "") -> Locator:
     return dialog
 
 
-def violations(page: Page) -> list[str]:
-    found = Axe().run(page).response["violations"]
-    return [f"{item['id']}: {[node['target'] for node in item['nodes']]}" for item in found]
-
-
 def test_a_branch_is_compacted_with_a_focus_after_saying_what_will_happen(page: Page) -> None:
     """02 §13."""
     talk(page)
@@ -477,28 +472,3 @@ def test_the_demo_model_compacts_too(page: Page) -> None:
     expect(card).to_be_visible()
     card.locator("summary").first.click()
     expect(card).to_contain_text("Focus asked for: the file names")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
-def test_neither_dialogs_nor_cards_are_a_barrier(page: Page, scheme: str, width: int) -> None:
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    page.set_viewport_size({"width": 1440, "height": 900})
-    talk(page)
-    compact(page)
-    card = cards(page).last
-    card.locator("summary").first.click()
-    act(mine(page).last, "Leave out")
-    page.set_viewport_size({"width": width, "height": 844})
-    assert violations(page) == []
-    if width < 861:
-        page.get_by_role("button", name="Session menu").click()
-        assert violations(page) == []
-    page.get_by_role("button", name="Compact", exact=True).click()
-    expect(page.get_by_role("dialog", name="Compact this branch")).to_be_visible()
-    assert violations(page) == []
-    page.keyboard.press("Escape")
-    mine(page).first.get_by_role("button", name="Go back to here").evaluate("button => button.click()")
-    expect(page.get_by_role("dialog", name="Go here")).to_be_visible()
-    assert violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -19,6 +19,26 @@ def test_the_list_says_that_a_job_has_ended_as_soon_as_the_header_does(page: Pag
     expect(page.locator("#run-status")).to_contain_text("Finished", timeout=60_000)
     expect(row).to_contain_text("Finished", timeout=2_000)
     expect(page.locator("#running-count")).to_have_text("", timeout=2_000)
+    # Beside the open page: renamed by keys alone, put away, and taken back.
+    here = page.url
+    more = page.get_by_role("button", name=re.compile("^Actions for ")).first
+    more.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.type("Harbour watch")
+    page.keyboard.press("Enter")
+    row = page.get_by_role("navigation", name="Sessions").get_by_role(
+        "link", name=re.compile("Harbour watch")
+    )
+    expect(row).to_be_visible()
+    row.hover()
+    page.get_by_role("button", name="Actions for Harbour watch").click()
+    page.get_by_role("button", name="Archive", exact=True).click()
+    expect(row).to_have_count(0)
+    assert page.url == here
+    page.get_by_role("status").filter(has_text="Archived: Harbour watch").get_by_role(
+        "button", name="Undo"
+    ).click()
+    expect(row).to_be_visible()
 
 
 def test_the_end_of_another_session_s_job_is_noticed_within_seconds(page: Page, server: Up) -> None:

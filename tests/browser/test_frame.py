@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests.browser.barriers import barriers
 from tests.browser.conftest import fresh_link, sign_in
 from tests.running import Up
-
-PAGES = ["/", "/keys/", "/workspaces/new/", "/welcome/", "/s/00000000-0000-0000-0000-000000000000/"]
 
 
 def path_of(page: Page, address: str) -> str:
@@ -22,27 +19,11 @@ def message(page: Page):  # type: ignore[no-untyped-def]
     return page.get_by_role("textbox", name="Message")
 
 
-def violations(page: Page) -> list[str]:
-    found = Axe().run(page).response["violations"]
-    return [f"{item['id']}: {[node['target'] for node in item['nodes']]}" for item in found]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
-def test_no_page_has_a_barrier_or_scrolls_sideways(page: Page, scheme: str, width: int) -> None:
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    page.set_viewport_size({"width": width, "height": 900})
-    for address in PAGES:
-        page.goto(path_of(page, address))
-        assert violations(page) == [], address
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, address
-
-
 def test_the_sign_in_page_has_no_barrier(context: BrowserContext, server: Up, page: Page) -> None:
     address = path_of(page, "/login/")
     context.clear_cookies()
     page.goto(address)
-    assert violations(page) == []
+    assert barriers(page) == []
 
 
 def test_an_ended_sign_in_is_asked_for_in_place_and_the_words_go_out_after_it(
