@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -110,10 +111,11 @@ def tokens_of_usage(usage: Any) -> int | float | None:
 
 
 def reported_tokens(message: Json) -> int | float | None:
-    """What an answer says the context held; None for other messages, failed answers and zero usage."""
+    """What an answer says the context held; None for other messages, failed answers, and usage of nothing or without end."""
     if message.get("role") != "assistant" or message.get("stopReason") in ("aborted", "error"):
         return None
-    return tokens_of_usage(message.get("usage")) or None
+    tokens = tokens_of_usage(message.get("usage"))
+    return tokens if tokens is not None and 0 < tokens < math.inf else None
 
 
 def estimate_context(messages: Sequence[Json]) -> Estimate:

@@ -141,3 +141,12 @@ def test_the_threshold_is_strict() -> None:
     assert should_compact(600_001, 1_000_000, settings)
     assert should_compact(1, 10, settings)
     assert not should_compact(10**9, 10, CompactionSettings(enabled=False))
+
+
+@pytest.mark.parametrize("tokens", [float("inf"), float("-inf"), -7, 10**400])
+def test_usage_that_no_answer_can_have_does_not_keep_a_context_from_being_measured(tokens: float) -> None:
+    """02 §7: a foreign file may say 1e999, or less than nothing."""
+    answer = {"role": "assistant", "content": [], "usage": {"totalTokens": tokens}}
+    estimate = estimate_context([answer, {"role": "user", "content": "four"}])
+    assert estimate.trailing_tokens == 1
+    assert estimate.last_usage_index == (0 if tokens == 10**400 else None)
