@@ -11,7 +11,7 @@ from sessions_app.fragments.wording import OUTCOME_WORDS
 
 Json = dict[str, Any]
 
-MOST = 30
+MOST = 12
 SHORT, LARGE = 5, 30
 """Entries: shorter branches are only counted; where as long a one leaves, what goes on is a branch of its own."""
 

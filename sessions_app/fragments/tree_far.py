@@ -14,7 +14,7 @@ from sessions_app.fragments.tree_words import OUTCOME_GLYPHS, Words
 
 ZOOM = 0.22
 """What there must be room at; the words are as large on the screen as those of a drawing at 100 %."""
-LONGEST, MOST_NAMES, MOST_SHAPES = 26, 12, 40
+LONGEST, MOST_NAMES, MOST_SHAPES = 26, 12, 24
 _TOLD = frozenset(faces.ERROR + faces.COMPACTION + faces.BRANCH_SUMMARY + faces.STOPPED)
 RISE = 8 / ZOOM
 

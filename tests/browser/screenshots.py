@@ -118,6 +118,7 @@ class Pictures:
         sign_in(self.page, fresh_link(self.up))
         self.shoot("start")
         self.page.get_by_role("button", name="Take the tour").click()
+        self.page.wait_for_url("**/s/**")
         self.settled()
         self.shoot("tour")
         self.open_tree()
