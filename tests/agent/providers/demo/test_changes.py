@@ -77,6 +77,22 @@ def test_rows_are_put_in_order_in_the_file_itself(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_a_folder_is_deleted_only_when_a_folder_is_meant(tmp_path: Path) -> None:
+    """The words "old prices" name the folder, and never the prices that hold today."""
+    talk = Talk(
+        make(tmp_path, {"prices.csv": "name,price\nsoap,5\n", "old/prices_2022.csv": "name,price\nsoap,4\n"})
+    )
+    talk.say("delete the folder with the old prices")
+    assert not (tmp_path / "old").exists()
+    assert talk.read("prices.csv") == "name,price\nsoap,5\n"
+
+
+def test_an_entry_is_moved_under_another_heading(tmp_path: Path) -> None:
+    talk = Talk(make(tmp_path, {"tasks.txt": "TO DO\n* pay the rent\n* call Ann\n\nDONE\n* new labels\n"}))
+    talk.say('move "pay the rent" to done')
+    assert talk.read("tasks.txt") == "TO DO\n* call Ann\n\nDONE\n* new labels\n* pay the rent\n"
+
+
 def test_lines_are_gathered_into_a_new_file(tmp_path: Path) -> None:
     talk = Talk(make(tmp_path, WORKSHOP))
     talk.say("put the errors about Kett into a file errors.txt")

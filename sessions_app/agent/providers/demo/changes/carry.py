@@ -28,7 +28,7 @@ _WAYS: dict[str, tuple[Way, ...]] = {
     "sort": (rows.sort_rows, entries.sort_lines),
     "folder": (files.make_folder,),
     "rename": (files.moved,),
-    "move": (files.moved,),
+    "move": (files.moved, entries.move_entry),
     "copy": (files.moved,),
     "collect": (files.collected,),
     "like": (likeness.made_like,),
@@ -63,11 +63,12 @@ def steps(ask: Ask) -> list[Ask] | None:
     parts = [
         part
         for part in re.split(
-            r"(?:,? and then |; |, (?=(?:please |pls )?(?:update|adjust|correct|change|fix|fill|note|record|enter|tick|mark|check|cross)\b)|(?<!\b[A-Z])(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)\. (?=[A-Za-z])|,? then |,? and (?:also )?(?=(?:add|append|put|remove|delete|set|change|update|replace|rename|move|make|create|check|verify|tell|show|fix|mark|tick|sort|save|note|write|copy|turn|adjust|correct|fill|report|say|let|renumber|re-number|enter|tick)\b))",
+            r"(?:,? and then |; |, (?=(?:please |pls )?(?:set (?:it|that|this|them)|update|adjust|correct|change|fix|fill|note|record|enter|tick|mark|check|cross)\b)|(?<!\b[A-Z])(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)\. (?=[A-Za-z])|,? then |,? and (?:also )?(?=(?:add|append|put|remove|delete|set|change|update|replace|rename|move|make|create|check|verify|tell|show|fix|mark|tick|sort|save|note|write|copy|turn|adjust|correct|fill|report|say|let|renumber|re-number|enter|tick)\b))",
             ask.text,
         )
         if part and part.strip(" .!?")
     ]
+    parts = _of_one_thing(parts)
     found: list[Ask] = []
     for number, part in enumerate(parts):
         one = ask.with_text(re.sub(r"^(?:please |and |also |then )+", "", part.strip(" ,"), flags=re.I))
@@ -114,3 +115,18 @@ def steps(ask: Ask) -> list[Ask] | None:
             return None
         found.append(one)
     return found or None
+
+
+def _of_one_thing(parts: list[str]) -> list[str]:
+    """ "Order 1050 has gone out, set it to shipped": the second half says what is to be done with the matter of the first."""
+    if len(parts) < 2:
+        return parts
+    wish = re.match(
+        r"(?:please |pls )?(?:set|mark|change|put|make|switch)\b (?:it|that|this|them) (?:to|as) (.+)$",
+        parts[1].strip(" ,.!"),
+        re.I,
+    )
+    told = re.match(r"(.+?) (?:has|have|is|are|was|were|went|got|came|now|just)\b", parts[0].strip(), re.I)
+    if wish is None or told is None:
+        return parts
+    return [f"set {told[1]} to {wish[1]}", *parts[2:]]

@@ -377,6 +377,40 @@ def remove_entry(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
     return f"Removed {gone} from {link(text.path, first + 1)}. “undo” takes it back."
 
 
+def move_entry(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
+    """An entry of a list taken to the end of another section of its file."""
+    wanted = tokens(ask.plain(wish.what))
+    paths = [p for p in (yield from files(desk)) if ending(p) in PROSE]
+    found: list[tuple[FileText, int, int]] = []
+    for text in (yield from read_all(desk, (yield from speaking_of(desk, wanted, paths)))):
+        goals = [
+            s
+            for s in spots_of(text)
+            if s.heading is not None
+            and tokens(s.title)
+            and not missing(tokens(ask.plain(wish.value)), tokens(s.title))
+        ]
+        if len(goals) == 1:
+            found += [
+                (text, n, goals[0].heading or 0)
+                for n, line in enumerate(text.lines)
+                if _ITEM.match(line) and not missing(wanted, set(tokens(line)))
+            ]
+    text, number, heading = _the_one(found, wanted, ask.plain(wish.what), "moved")
+    goal = next(s for s in spots_of(text) if s.heading == heading)
+    end = goal.end
+    while end > goal.first and not text.lines[end - 1].strip():
+        end -= 1
+    line = text.lines[number]
+    if goal.first <= number < goal.end:
+        return f"{link(text.path, number + 1)} stands there already."
+    new = list(text.lines)
+    new.insert(end, line)
+    del new[number + (1 if end <= number else 0)]
+    yield from put_lines(desk, text, new)
+    return f"Moved {code(clip(line.strip(), 100))} to “{goal.title}” in {link(text.path)}."
+
+
 def _removable(text: FileText, line: str) -> bool:
     """Whether a line is an entry by itself: an item of a list, or a line of a text that is no Markdown."""
     if not line.strip() or _HEADING.match(line) or re.match(r"\s*[\w-]+:\s*$", line):

@@ -8,7 +8,7 @@ from sessions_app.agent.providers.demo import moves
 from sessions_app.agent.providers.demo.changes.ground import PROSE, NotMine, named, read, read_all
 from sessions_app.agent.providers.demo.changes.ground import files as text_files
 from sessions_app.agent.providers.demo.changes.spots import lines_about, spots_of
-from sessions_app.agent.providers.demo.changes.tokens import SOFT, tokens
+from sessions_app.agent.providers.demo.changes.tokens import SOFT, among, missing, names_of, tokens
 from sessions_app.agent.providers.demo.changes.wish import Wish
 from sessions_app.agent.providers.demo.desk import Desk
 from sessions_app.agent.providers.demo.jobs.changing import put_lines
@@ -92,17 +92,38 @@ def moved(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
 
 
 def dropped(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
-    """One file that all the words name, read once more so that it can be brought back."""
+    """One file, or one folder, that all the words name; a file is read once more so that it can be brought back."""
     every = yield from moves.every_path(desk, "Looking what is here.")
     telling = [w for w in tokens(ask.plain(wish.what)) if w not in SOFT]
+    if not telling:
+        raise NotMine
+    if re.search(r"\b(?:folder|directory)\b", wish.what, re.I):
+        return (yield from _folder_dropped(desk, telling, every))
     found = named(wish.what, ask, [p for p in every if not p.endswith("/")])
-    if not found or len(found) != 1 or not telling:
+    if not found or len(found) != 1:
         raise NotMine
     yield from moves.read(desk, found[0], "Reading it once, so that “undo” can write it again.", check=False)
     yield from moves.shell(
         desk, f"rm -- {moves.quoted(found[0])}", f"Deleting {code(found[0])}.", what="deleting"
     )
     return f"Deleted {code(found[0])}. “undo” writes it again."
+
+
+def _folder_dropped(desk: Desk, telling: list[str], every: list[str]) -> Move[str]:
+    """The one folder that the words name, by itself or by what is in it."""
+    found = []
+    for folder in (p for p in every if p.endswith("/")):
+        inside = [p for p in every if p.startswith(folder)]
+        own = {w for p in inside for w in names_of(p)}
+        if not missing(telling, own) and any(among(w, names_of(folder)) for w in telling):
+            found.append((folder, [p for p in inside if not p.endswith("/")]))
+    if len(found) != 1:
+        raise NotMine
+    folder, inside = found[0]
+    yield from moves.shell(
+        desk, f"rm -r -- {moves.quoted(folder.rstrip('/'))}", f"Deleting {code(folder)}.", what="deleting"
+    )
+    return f"Deleted {code(folder)} with {count(len(inside), 'file')} in it: {', '.join(code(p) for p in inside[:8])}."
 
 
 def _references(desk: Desk, old: str, new: str, *, follow: bool) -> Move[str]:

@@ -96,7 +96,7 @@ def filed(text: str) -> list[Wish]:
         text,
         re.I,
     ) or re.match(r"(?:move|put)\b (?P<what>.+?) (?:in |into )?(?P<value>there|in it|into it)$", text, re.I)
-    if found and not re.search(r"‹q", found["what"]):
+    if found:
         return [Wish("move", found["what"], value=found["value"])]
     found = re.match(
         r"(?:move|put)\b (?P<what>.+?) (?:in|into|to) (?:the )?(?:top|root|main|parent)(?:[- ]level)? (?:folder|directory)$",

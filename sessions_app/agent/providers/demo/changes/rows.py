@@ -110,7 +110,10 @@ def set_cell(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
 def _columns(sheet: Sheet, wanted: Sequence[str], wish: Wish, value: str) -> list[tuple[int, list[str]]]:
     """The columns that may be meant, with the words that named each."""
     found = _column(sheet, wanted)
-    if found is not None:
+    fits = found is not None and (
+        sheet.columns[found[0]].kind != "number" or cells.number(value) is not None or wish.kind == "step"
+    )
+    if found is not None and fits:
         return [found]
     if wish.kind == "step":
         amounts = [

@@ -56,7 +56,7 @@ def spots_of(text: FileText) -> list[Spot]:
         elif (
             ending(text.path) != "md"
             and ending(text.path) in PROSE
-            and re.fullmatch(r"[A-Z][\w ,'&-]{1,40}:", line.rstrip())
+            and re.fullmatch(r"[A-Z][\w ,'&-]{1,40}:|[A-Z][A-Z ]{3,40}", line.rstrip())
         ):
             heads.append((number, 2))
     for place, (number, level) in enumerate(heads):

@@ -19,12 +19,12 @@ _SAME = {
 #: They say nothing about which place is meant.
 FILLING = word_set("""
     the a an my our your his her their its this that these those of in on at to for from into onto with by and or as is are was be been has have it them there
-    please just also now then new currently current existing whole entire same own me us we i you he she they s called named which who whose what all every each both thing stuff old one still so
+    please just also now then new currently current existing whole entire same own me us we i you he she they s called named which who whose what all every each both thing stuff one still so
 """)  # fmt: skip
 #: They may belong to a name, and are otherwise only the word for a place.
 SOFT = word_set("""
     list file folder section item entry line row column table note page document value config key option field cell record text sheet
-    book number heading part point bullet todo task data log paragraph csv md json txt yaml requirement readme script module
+    book number heading part point bullet todo task data log paragraph csv md json txt yaml requirement readme script module plan
 """)  # fmt: skip
 
 
