@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -17,6 +18,9 @@ SWEEP_SECONDS = 2.0
 # Seconds a thread may compute while others wait. With Python's own 5 ms, answers that grow stand still while a few
 # pages are made: whoever passes on a few words would wait that long each time.
 SHARE = 0.001
+# New objects until the youngest are looked through for garbage. With Python's own 700 it happens thousands of times while
+# answers stream, and a full collection, during which all of them stand still, every few seconds.
+YOUNG_OBJECTS = 10_000
 
 
 def serve_pages() -> int:
@@ -34,6 +38,7 @@ def serve_pages() -> int:
     from agentweb.asgi import application
 
     sys.setswitchinterval(SHARE)
+    gc.set_threshold(YOUNG_OBJECTS)
     threading.Thread(target=sweep_forever, daemon=True, name="run recovery").start()
     behind_proxy = settings.SECURE_PROXY_SSL_HEADER is not None
     server = Server(
@@ -87,6 +92,7 @@ def work(threads: int | None = None) -> int:
         from agentweb.celery import app
 
     sys.setswitchinterval(SHARE)
+    gc.set_threshold(YOUNG_OBJECTS)
     app.worker_main(
         [
             "--quiet",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import ssl
 from collections.abc import Iterator
 from contextlib import closing
 from functools import lru_cache
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from sessions_app.agent.models_catalogue import describe_model
@@ -18,6 +20,7 @@ from sessions_app.agent.providers.event_stream import EventStream
 from sessions_app.agent.providers.faults import failure
 from sessions_app.agent.providers.open_sockets import OpenSockets
 from sessions_app.agent.stop import StopSignal
+from sessions_app.core.bulk import building_many
 
 if TYPE_CHECKING:
     import anthropic
@@ -126,9 +129,7 @@ class AnthropicProvider:
 
     def _accepted(self, request: ProviderRequest, body: Json, headers: dict[str, str]) -> httpx2.Response:
         """The response with its stream unread. What the service refuses of the history by name is left out and asked again."""
-        # Importing the library takes more than a second: only those who use it pay for it.
-        import anthropic
-
+        anthropic = _library()
         client = self._opened()
         for _ in range(MOST_MENDINGS):
             try:
@@ -153,9 +154,9 @@ class AnthropicProvider:
 
     def _opened(self) -> anthropic.Anthropic:
         if self._client is None:
-            import anthropic
             import httpx2
 
+            anthropic = _library()
             timeout = httpx2.Timeout(self._idle_timeout, connect=CONNECT_SECONDS)
             network: dict[str, Any] = {} if self._transport is None else {"transport": self._transport}
             self._client = anthropic.Anthropic(
@@ -221,6 +222,19 @@ class AnthropicProvider:
             headers=response.headers,
             secret=self._secret,
         )
+
+
+@lru_cache(maxsize=1)
+def _library() -> ModuleType:
+    """The service's library: importing it takes more than a second, and only those who use it pay for it.
+
+    Its classes are all there to stay. Frozen, they are not looked through by every full collection, during
+    which the answers of all other runs would stand still.
+    """
+    with building_many():
+        import anthropic
+    gc.freeze()
+    return anthropic
 
 
 @lru_cache(maxsize=1)
