@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable
 
 import pytest
 
@@ -294,11 +293,9 @@ ASKED: tuple[dict[str, object], ...] = (
 )  # fmt: skip
 
 
-def test_all_engines_find_the_same(
-    workspace: Workspace, record_property: Callable[[str, object], None]
-) -> None:
+def test_all_engines_find_the_same(workspace: Workspace, capsys: pytest.CaptureFixture[str]) -> None:
     """05 §7.1: ignore files of every level, hidden, binary, wide and foreign text, links, limits. Compared with ripgrep
-    where that is there; the report of the tests says which engines were."""
+    where that is there; the output of the tests says which engines were."""
     for name, text in RULES.items():
         workspace.file(name, text)
     for name in PLACES:
@@ -313,7 +310,8 @@ def test_all_engines_find_the_same(
     (workspace.folder / "link").symlink_to("sub")
     (workspace.folder / "broken").symlink_to("nowhere")
     (workspace.folder / "alias.txt").symlink_to("a.py")
-    record_property("engines", [engine.__name__ for engine in ENGINES])
+    with capsys.disabled():
+        print(f"\ncompared: {', '.join(engine.__name__ for engine in ENGINES)}")
     for asked in ASKED:
         found = [grep(workspace, engine, **asked) for engine in ENGINES]  # type: ignore[arg-type]
         assert [result.details for result in found] == [found[0].details] * len(found), asked
