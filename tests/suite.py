@@ -29,14 +29,17 @@ RESULTS = ROOT / ".test-results"
 MARK = "TEST_SUITE_MARK"
 # Top-level tests that have processes with databases of their own, or none: once is enough.
 WITHOUT_DATABASE = {
+    "test_bad_input.py",
     "test_cli.py",
     "test_compose.py",
     "test_database_upgrade.py",
     "test_dependencies.py",
     "test_documentation.py",
     "test_following.py",
+    "test_markdown.py",
     "test_prompt_providers.py",
     "test_secrets.py",
+    "test_stand_in.py",
     "test_supervisor.py",
 }
 MOST_TRIED_AGAIN = 5

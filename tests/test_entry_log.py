@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from sessions_app import entry_log
 from sessions_app.core.entries import Entry as CoreEntry
@@ -441,3 +442,15 @@ def test_a_compaction_behind_an_imported_path_with_a_doubled_id_keeps_from_the_f
     assert session.leaf.kept_seq == 2
     path = [entry.as_core() for entry in entry_log.path_to(session.leaf)]
     assert entry_log.load_context(session).messages == project(path).messages
+
+
+def test_after_a_large_import_the_database_counts_its_tables_again(session: Session) -> None:
+    """PostgreSQL planned pages of a new session by tables that were small: they took a minute. SQLite needs nothing."""
+    records = [
+        CoreEntry({"type": "message", "id": f"e{n}", "parentId": f"e{n - 1}" if n else None, "message": {"role": "user", "content": "x", "timestamp": 1}}, n + 1)
+        for n in range(1_000)
+    ]  # fmt: skip
+    with CaptureQueriesContext(connection) as queries, transaction.atomic():
+        entry_log.import_records(session, records)
+    counted = [query["sql"] for query in queries if query["sql"].startswith("ANALYZE")]
+    assert len(counted) == (2 if connection.vendor == "postgresql" else 0)

@@ -57,6 +57,7 @@ COMMANDS = (
     "fork",
     "clone",
     "copy_to_folder",
+    "hide",
     "pin",
     "omit",
     "keep_files",
@@ -126,6 +127,7 @@ def address(name: str, session: Session) -> str:
         "entry_details",
         "mark_outcome",
         "erase",
+        "hide",
     }:
         arguments["seq"] = 1
     elif name in {"replaced", "compaction_review", "review_coverage"}:
