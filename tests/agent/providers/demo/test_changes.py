@@ -31,6 +31,8 @@ CLUB = {
     "rules.txt": "1. Lock the gate.\n2. No dogs.\n",
     "drafts/outline.md": "# Outline\n\n1. Method\n2. Results\n3. Discussion\n\nTODO: the number of members\n",
     "todo.txt": "[ ] paint the boat\n[x] phone list\n",
+    "bin/backup.sh": "# older than 14 days\nfind . -mtime +14\n",
+    "backup.yaml": "keep_days: 14\n",
     "pages/a.html": "<p>Founded 2025</p>\n<footer>2025 Club</footer>\n",
 }
 CHANGED = [
@@ -49,6 +51,10 @@ CHANGED = [
     (WORKSHOP, "change the license to Apache-2.0", "README.md", "MIT", "Apache-2.0"),
     (CLUB, "add Mia Falk (mia@example.org, joined 2026-05-02) to the members, not paid", "members.csv", "2022-01-20,yes\n", "2022-01-20,yes\nMia Falk,mia@example.org,,2026-05-02,no\n"),
     (CLUB, "Lina's mail is lina@example.org, please fill it in", "members.csv", "Lina Sato,,", "Lina Sato,lina@example.org,"),
+    (CLUB, "backups should be kept 30 days instead of 14, in the yaml and in the script", "backup.yaml", "14", "30"),
+    (CLUB, "make a new member entry: Ben Roe, ben@example.org, not paid", "members.csv", "2022-01-20,yes\n", "2022-01-20,yes\nBen Roe,ben@example.org,,,no\n"),
+    (CLUB, "add to the outline a chapter about the boats: check the hull, paint it, tell Raj", "drafts/outline.md", "members\n", "members\n\n## Boats\n\n- Check the hull\n- Paint it\n- Tell Raj\n"),
+    (CLUB, "delete the lines from Lina from the members", "members.csv", "Lina Sato,,0172 8899,2022-01-20,yes\n", ""),
     (CLUB, "Tom has paid", "members.csv", "2021-09-12,no", "2021-09-12,yes"),
     (CLUB, "turn reminders on in the config", "settings.ini", "reminders = off", "reminders = on"),
     (CLUB, "raise the fee to 65 everywhere", "fees.py", "60", "65"),
@@ -85,6 +91,12 @@ def test_a_folder_is_deleted_only_when_a_folder_is_meant(tmp_path: Path) -> None
     talk.say("delete the folder with the old prices")
     assert not (tmp_path / "old").exists()
     assert talk.read("prices.csv") == "name,price\nsoap,5\n"
+
+
+def test_a_file_gets_another_name_and_then_a_heading(tmp_path: Path) -> None:
+    talk = Talk(make(tmp_path, {"README": "Boats of the club.\n"}))
+    talk.say('rename README to README.md and give it a heading "Club"')
+    assert talk.read("README.md") == "# Club\n\nBoats of the club.\n"
 
 
 def test_an_entry_is_moved_under_another_heading(tmp_path: Path) -> None:

@@ -12,14 +12,10 @@ _AT = r"(?:to|in|into|onto|on|under|at|for|inside|within)"
 
 
 def added(text: str) -> list[Wish]:
+    entry = _entered(text)
+    if entry:
+        return entry
     found: list[Wish] = []
-    came = re.match(
-        r"(?:an? |the |there(?:'s| is) an? |we (?:have|got) an? )?(?:new |another )(?P<where>[\w ]+?)(?: (?:came in|arrived|has arrived|has come in|joined|is here))?: (?P<what>.+)$",
-        text,
-        re.I,
-    )
-    if came:
-        return [Wish("add", came["what"], came["where"])]
     numbered = re.match(
         rf"{_PUT}\b (?:an? |the )?(?:new |another )?(?P<where>[\w -]+?)(?: (?:number |no\.? ?)?(?P<number>\d+))?: (?P<what>.+)$",
         text,
@@ -97,7 +93,40 @@ def added(text: str) -> list[Wish]:
     return [*found, Wish("add", rest, "")] if definite else found
 
 
+def _entered(text: str) -> list[Wish]:
+    """What has come in, a new entry by its values, a chapter by its points."""
+    came = re.match(
+        r"(?:an? |the |there(?:'s| is) an? |we (?:have|got) an? )?(?:new |another )(?P<where>[\w ]+?)(?: (?:came in|arrived|has arrived|has come in|joined|is here))?: (?P<what>.+)$",
+        text,
+        re.I,
+    )
+    if came:
+        return [Wish("add", came["what"], came["where"])]
+    entered = re.match(
+        r"(?:make|create|start|open)\b (?:me )?(?:an? )?(?:new |another )(?P<where>[\w -]{1,40}?(?:entry|row|record|line|item)|[\w-]+): (?P<what>.+)$",
+        text,
+        re.I,
+    )
+    if entered:
+        return [Wish("add", entered["what"], entered["where"])]
+    chapter = re.match(
+        rf"{_PUT}\b {_AT} (?P<where>[^:]+?) (?:an? |the )?(?:new |short )*(?:chapter|section|part)s? (?:about|on|called|named|titled|for) (?:the )?(?P<title>‹q\d+›|[^:]+?)(?:: |,? (?:saying|that says) )(?P<value>.+)$",
+        text,
+        re.I,
+    )
+    if chapter:
+        return [Wish("section", chapter["title"], chapter["where"], chapter["value"])]
+    return []
+
+
 def removed(text: str) -> list[Wish]:
+    several = re.match(
+        rf"{_OUT}\b (?:out )?(?:all |every |any |the )*(?:lines?|entries) (?:from|with|containing|that (?:contain|mention)|mentioning|about|of|by) (?P<what>.+?) (?:from|in|of|out of) (?P<where>.+)$",
+        text,
+        re.I,
+    )
+    if several and re.match(r"(?:.*\blines\b|.*\bentries\b|.*\ball\b)", text, re.I):
+        return [Wish("strike", several["what"], several["where"])]
     begun = re.match(rf"{_OUT}\b(?: out| off)? (?P<rest>.+)$", text, re.I)
     if begun is None:
         return []

@@ -14,6 +14,12 @@ from sessions_app.agent.providers.demo.moves import Move
 from sessions_app.agent.providers.demo.phrases import Ask
 from sessions_app.agent.providers.demo.script import CannotDo
 
+#: Where a second wish, or a word about the first one, begins. A list of things to do ("check the log, call Ann") is no such place.
+_POINTED = r"(?:set|tick|mark|check|cross|note|enter|record|update|adjust|correct|change|fix|fill) (?:it|that|this|them|in)\b|(?:update|adjust|correct|change|fix) (?:the|my|our)\b|(?:please|pls) (?:update|adjust|correct|change|fix|fill|enter|note)\b|(?:change|update|fix|correct)(?=[.!]*$)"
+_FURTHER = "add|append|put|remove|delete|set|change|update|replace|rename|move|make|create|check|verify|tell|show|fix|mark|tick|sort|save|note|write|copy|turn|adjust|correct|fill|report|say|let|renumber|re-number|enter|give"
+_CUT = re.compile(
+    rf",? and then |; |, (?={_POINTED})|(?<!\b[A-Z])(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)\. (?=[A-Za-z])|,? then |,? and (?:also )?(?=(?:{_FURTHER})\b)"
+)
 Way = Callable[[Desk, Ask, Wish], Move[str]]
 #: What may be meant by each kind of wish, the most definite place first.
 _WAYS: dict[str, tuple[Way, ...]] = {
@@ -31,6 +37,8 @@ _WAYS: dict[str, tuple[Way, ...]] = {
     "move": (files.moved, entries.move_entry),
     "copy": (files.moved,),
     "collect": (files.collected,),
+    "title": (files.headed,),
+    "strike": (entries.strike_lines,),
     "like": (likeness.made_like,),
     "drop": (files.dropped, rows.remove_row, entries.remove_entry),
     "first": (rows.move_row, entries.add_entry),
@@ -60,14 +68,7 @@ def change(desk: Desk, ask: Ask) -> Move[str]:
 
 def steps(ask: Ask) -> list[Ask] | None:
     """A request cut into wishes for changes; None when some part of it is anything else. What only asks to look again is dropped."""
-    parts = [
-        part
-        for part in re.split(
-            r"(?:,? and then |; |, (?=(?:please |pls )?(?:set (?:it|that|this|them)|update|adjust|correct|change|fix|fill|note|record|enter|tick|mark|check|cross)\b)|(?<!\b[A-Z])(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)\. (?=[A-Za-z])|,? then |,? and (?:also )?(?=(?:add|append|put|remove|delete|set|change|update|replace|rename|move|make|create|check|verify|tell|show|fix|mark|tick|sort|save|note|write|copy|turn|adjust|correct|fill|report|say|let|renumber|re-number|enter|tick)\b))",
-            ask.text,
-        )
-        if part and part.strip(" .!?")
-    ]
+    parts = [part for part in _CUT.split(ask.text) if part and part.strip(" .!?")]
     parts = _of_one_thing(parts)
     found: list[Ask] = []
     for number, part in enumerate(parts):

@@ -24,7 +24,7 @@ from sessions_app.agent.providers.demo.moves import FileText, Move
 from sessions_app.agent.providers.demo.phrases import Ask
 from sessions_app.agent.providers.demo.script import CannotDo
 from sessions_app.agent.providers.demo.sheets.words import singular
-from sessions_app.agent.providers.demo.writing import bullets, clip, code, ending, link
+from sessions_app.agent.providers.demo.writing import bullets, clip, code, count, ending, link
 
 _ITEM = re.compile(r"(\s*)([-*+]|(\d+)[.)])(\s+)(\[[ xX]\] )?(.*)$")
 _HEADING = re.compile(r"(#{1,6})\s+(.*)$")
@@ -236,7 +236,7 @@ def add_section(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
     text, lines = spot.text, list(spot.text.lines)
     title = ask.plain(wish.what).strip().strip("\"“”'")
     levels = [len(m[1]) for line in lines if (m := _HEADING.match(line))]
-    level = 2 if levels.count(2) or not levels else min(levels[-1], 2)
+    level = 1 if levels.count(1) > 1 else 2
     body = ask.plain(wish.value).strip().strip('"“”')
     body = re.sub(r"^that ", "", body)
     if not re.fullmatch(r"‹q\d+›", wish.value) or not body[:1].isupper():
@@ -248,7 +248,9 @@ def add_section(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
     while lines and not lines[-1].strip():
         lines.pop()
     heading = f"{'#' * level} {title[:1].upper() + title[1:]}" if ending(text.path) != "txt" else f"{title}:"
-    yield from put_lines(desk, text, [*lines, "", heading, "", body])
+    points = split_items(ask, wish.value) if wish.value.count(",") > 1 else []
+    added = [f"- {point[:1].upper()}{point[1:].rstrip('.')}" for point in points] or [body]
+    yield from put_lines(desk, text, [*lines, "", heading, "", *added])
     return f"Added the section {code(heading)} to {link(text.path, len(lines) + 2)}:\n\n> {clip(body, 300)}"
 
 
@@ -375,6 +377,23 @@ def remove_entry(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
         else code(clip(text.lines[first].strip(), 100))
     )
     return f"Removed {gone} from {link(text.path, first + 1)}. “undo” takes it back."
+
+
+def strike_lines(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
+    """Every line of one file in which a name, an address or a word stands by itself."""
+    said = ask.plain(wish.what).strip().strip("\"“”'")
+    inside = named(wish.where, ask, (yield from files(desk)))
+    if not inside or len(inside) != 1:
+        raise NotMine
+    pattern = re.compile(rf"(?<![\w.]){re.escape(said)}(?![\w]|\.\w)", re.I)
+    for text in (yield from read_all(desk, inside)):
+        left = [line for line in text.lines if not pattern.search(line)]
+        gone = len(text.lines) - len(left)
+        if not gone or not any(line.strip() for line in left):
+            break
+        yield from put_lines(desk, text, left)
+        return f"Removed {count(gone, 'line')} with {code(said)} from {link(text.path)}, {count(len(left), 'line')} left. “undo” takes it back."
+    raise NotMine
 
 
 def move_entry(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:

@@ -91,6 +91,24 @@ def moved(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
     return "\n\n".join(said)
 
 
+def headed(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
+    """A first heading above the text of a file."""
+    every = yield from moves.every_path(desk, "Looking what is here.")
+    found = _sources(desk, ask, "it" if wish.what.lower() == "the file" else wish.what, every)
+    if not found:
+        raise NotMine
+    title = ask.plain(wish.value).strip()
+    for text in (yield from read_all(desk, found[:1])):
+        if text.lines and text.lines[0].startswith("# "):
+            raise CannotDo(
+                f"{link(text.path)} has the heading {code(text.lines[0])} already. Nothing changed."
+            )
+        line = f"# {title}" if ending(text.path) in {"md", "markdown"} else title
+        yield from put_lines(desk, text, [line, "", *text.lines])
+        return f"{link(text.path, 1)} begins with {code(line)} now."
+    raise NotMine
+
+
 def dropped(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
     """One file, or one folder, that all the words name; a file is read once more so that it can be brought back."""
     every = yield from moves.every_path(desk, "Looking what is here.")

@@ -292,6 +292,13 @@ def _likeness(sheet: Sheet, number: int, value: str) -> int:
     column = sheet.columns[number]
     if value.lower() in {c.lower() for c in column.cells}:
         return 0
+    if ("@" in value and column.has("email", "mail")) or set(column.words) & {
+        "phone",
+        "tel",
+        "mobile",
+        "telephone",
+    }:
+        return 1
     if re.search(r"[.,]\d\d\b|[€$£]|eur|dollar", value, re.I):
         return 1 if set(column.words) & set(ROLES["money"]) else 3
     numeric = cells.number(value) is not None

@@ -60,7 +60,7 @@ def replace(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
     having = list(dict.fromkeys(h.path for h in hits if h.path in paths and loose.search(h.text)))
     if not having:
         raise NotMine
-    inside = named(wish.where, ask, paths) if wish.where else None
+    inside = _each_named(wish.where, ask, paths, having) if wish.where else None
     if (
         wish.where
         and inside is None
@@ -107,6 +107,15 @@ def replace(desk: Desk, ask: Ask, wish: Wish) -> Move[str]:
         else ""
     )
     return f"Replaced {code(old)} by {code(new)}:\n\n{bullets(done)}{more}"
+
+
+def _each_named(where: str, ask: Ask, paths: list[str], having: list[str]) -> list[str] | None:
+    """The files of a phrase, also of "the one and in the other", where each is the only one of its name that has the text."""
+    parts = re.split(r",? and (?:in |on )?(?=the |‹p|my |our )", where)
+    found = [[p for p in named(part, ask, paths) or [] if p in having] for part in parts]
+    if len(parts) > 1 and all(len(files) == 1 for files in found):
+        return [files[0] for files in found]
+    return named(where, ask, paths)
 
 
 def _substituted(

@@ -17,7 +17,7 @@ _REASON = re.compile(
     re.I | re.S,
 )
 _TAIL = re.compile(
-    r"(?:check|verify|make sure|confirm|ensure|double-check|see)\b.*|(?:tell|show|report|let me know|say|give)\b.*|(?:update|change|correct|adjust|fix|note|fill)(?: (?:it|that|this|them))?(?: (?:in|there|accordingly|up))*$"
+    r"(?:check|verify|make sure|confirm|ensure|double-check|see)\b.*|(?:tell|show|report|say|give)\b(?: (?:me|us|what|which|how|whether|if|when|why)\b.*| the (?:results?|diff|changes?|file)\b.*)?|let me know\b.*|(?:update|change|correct|adjust|fix|note|fill)(?: (?:it|that|this|them))?(?: (?:in|there|accordingly|up))*$"
     r"|(?:please )?(?:keep|leave|don't touch|do not touch|don't change|do not change)\b.*|(?:save|write) (?:it|the file|that|them)(?: back)?$",
     re.I,
 )
@@ -60,6 +60,7 @@ def wishes(ask: Ask) -> list[Wish]:
     for reader in (
         folders,
         additions.alike,
+        titled,
         filed,
         done,
         ordered,
@@ -116,6 +117,15 @@ def filed(text: str) -> list[Wish]:
         r"(?:copy|duplicate)\b (?P<what>.+?) (?:to|as|into) (?P<value>‹[pq]\d+›|[\w./-]+)$", text, re.I
     )
     return [Wish("copy", found["what"], value=found["value"])] if found else []
+
+
+def titled(text: str) -> list[Wish]:
+    found = re.match(
+        r"(?:give|add|put)\b (?P<what>it|this|that|the file|‹p\d+›) (?:an? |the )?(?:heading|title|headline|first line)(?: (?:of|called|saying|named))?:? (?P<value>‹q\d+›)$",
+        text,
+        re.I,
+    )
+    return [Wish("title", found["what"], value=found["value"])] if found else []
 
 
 def done(text: str) -> list[Wish]:

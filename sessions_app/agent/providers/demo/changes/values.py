@@ -27,6 +27,17 @@ def put_in_place(text: str) -> list[Wish]:
             if found["what"]
             else both
         )
+    rather = re.match(
+        r"(?P<what>.+?) (?P<value>\d[\d.,]*)(?: \w+)? instead of (?P<old>\d[\d.,]*\d|\d)(?: \w+)?(?:,? (?:in|for|on) (?P<where>.+))?$",
+        text,
+        re.I,
+    )
+    if rather:
+        return [
+            Wish(
+                "replace", rather["what"], rather["where"] or "", rather["value"], rather["old"], side="each"
+            )
+        ]
     says = re.match(
         r"(?P<what>.+?) (?:still |now )?(?:says?|reads?|is|are|has) (?P<old>‹q\d+›|[^\s,]+),? (?:(?:so )?(?:please |pls )?(?:make|change|set|turn|update|correct) (?:it|that|this|them)(?: to| into)?|(?:but |it )*should (?:be|say|read)) (?P<value>‹q\d+›|\S+)(?: (?:in|on|for) (?P<where>.+))?$",
         text,
