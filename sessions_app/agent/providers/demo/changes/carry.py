@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from sessions_app.agent.providers.demo.changes import entries, files, keys, likeness, new_rows, prose, rows
+from sessions_app.agent.providers.demo.changes import (
+    entries,
+    files,
+    keys,
+    likeness,
+    new_rows,
+    prose,
+    rows,
+    table_rows,
+)
 from sessions_app.agent.providers.demo.changes.ground import NotMine
 from sessions_app.agent.providers.demo.changes.readings import FOLLOW, is_tail, wishes
 from sessions_app.agent.providers.demo.changes.wish import Wish
@@ -23,7 +32,7 @@ _CUT = re.compile(
 Way = Callable[[Desk, Ask, Wish], Move[str]]
 #: What may be meant by each kind of wish, the most definite place first.
 _WAYS: dict[str, tuple[Way, ...]] = {
-    "add": (new_rows.add_row, entries.add_entry),
+    "add": (new_rows.add_row, table_rows.add_table_row, entries.add_entry),
     "section": (entries.add_section,),
     "remove": (rows.remove_row, entries.remove_entry),
     "done": (entries.tick,),
