@@ -320,7 +320,8 @@ TRASH_DAYS = env_int("AGENTWEB_TRASH_DAYS", 30)
 # --- Django -----------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    # Pages register their administration with the addresses: the worker, which has none, needs none of it.
+    "django.contrib.admin.apps.SimpleAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -7,6 +7,8 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from django.views.i18n import JavaScriptCatalog
 
+admin.autodiscover()
+
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("words.js", login_not_required(JavaScriptCatalog.as_view()), name="script_words"),
