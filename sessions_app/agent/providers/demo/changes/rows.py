@@ -17,7 +17,7 @@ from sessions_app.agent.providers.demo.script import CannotDo
 from sessions_app.agent.providers.demo.sheets import cells
 from sessions_app.agent.providers.demo.sheets.changes import Rows, like, lines_with, truth_word
 from sessions_app.agent.providers.demo.sheets.sheet import Sheet, is_table, parsed
-from sessions_app.agent.providers.demo.sheets.words import ADJECTIVES, OPPOSITES, ROLES, SAME, alike, degree
+from sessions_app.agent.providers.demo.sheets.words import OPPOSITES, ROLES, SAME
 from sessions_app.agent.providers.demo.writing import clip, code, count, link, table
 
 _AMOUNTS = frozenset({*ROLES["stock"], *ROLES["size"], "pieces", "units", "sold"})
@@ -304,12 +304,3 @@ def rewritten(desk: Desk, sheet: Sheet, new: Rows) -> Move[str]:
         )
     removed = all(value is None for value in new.values())
     return f"{'Removed' if removed else 'Changed'} {count(len(new), 'row')} of {link(sheet.path)}:\n\n{table(sheet.names, shown)}\n\n“undo” takes it back."
-
-
-def down_by_words(sheet: Sheet, column: int, words: str) -> bool:
-    """Whether "most expensive first" means the high end first."""
-    for word in tokens(words):
-        adjective, _ = degree(word)
-        if adjective in ADJECTIVES:
-            return ADJECTIVES[adjective][1]
-    return any(alike(w, "newest") for w in tokens(words)) and sheet.columns[column].kind == "date"

@@ -56,12 +56,6 @@ _NO_CHANGE = re.compile(
 )
 
 
-_NO_CHANGE = re.compile(
-    r"(?:give|make|put|set|create|record)\b (?:me\b|us\b|an? (?:list|table|file|csv|overview)\b|together\b|up\b)",
-    re.I,
-)
-
-
 def is_change(ask: Ask) -> bool:
     """Whether the request begins with the wish to change something."""
     return _CHANGES.match(ask.text) is not None and _NO_CHANGE.match(ask.text) is None
